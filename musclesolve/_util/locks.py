@@ -8,7 +8,6 @@ import os
 import threading
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Self
 
 try:
@@ -82,9 +81,7 @@ class Lock:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
 

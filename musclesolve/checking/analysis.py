@@ -294,7 +294,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     if not all(of_arms(case.trial, f) for f in wrong):
         yield from (f for f in gain_of_forces(case) if f.severity == "error")
         return
-    implausible = []
+    implausible, limit = [], recorded.balance_limit
     for warning in recorded.warnings(case.trial):
         # A few frames without a pose, or without support by the feet, are left out of the results; the others are as
         # good as they were.
@@ -302,9 +302,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         severity = error_if(warning.invalid and not costs_frames)
         place = Where(markers=warning.markers, times=warning.times)
         lacking = warning.residual
-        cost = (
-            None if lacking is None else Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
-        )
+        cost = None if lacking is None else Cost(lacking, "body weights", "the pelvis", limit)
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     implausible += [*_spectrum(case, recorded)] or [*gain_of_forces(case)]
     yield from implausible

@@ -570,10 +570,8 @@ def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], D
 
 def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
     """Return the checks of a module, by its name, and of all modules in some folders."""
-    names = [module]
-    names += [
-        f"{folder.__name__}.{info.name}" for folder in folders for info in iter_modules(folder.__path__)
-    ]
+    of_folders = (iter_modules(folder.__path__, f"{folder.__name__}.") for folder in folders)
+    names = [module, *(part.name for parts in of_folders for part in parts)]
     for name in names:
         import_module(name)
     return tuple(check for name in names for check in _CHECKS.get(name, ()))

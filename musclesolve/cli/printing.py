@@ -58,8 +58,7 @@ def error_document(error: BaseException, message: str, exit_code: int) -> dict[s
         exit_code: of the command.
     """
     parts = dict.fromkeys(KEYS) | {"code": _code(error), "problem": getattr(error, "problem", message)}
-    for name in ("expected", "remedy"):
-        parts[name] = getattr(error, name, None)
+    parts |= {name: getattr(error, name, None) for name in ("expected", "remedy")}
     parts["file"] = getattr(error, "file", None) or getattr(error, "filename", None)
     line = getattr(error, "line", None)  # of a muscle set
     places = (getattr(error, "where", None), f"line {line}" if line else None, getattr(error, "field", None))

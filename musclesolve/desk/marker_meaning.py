@@ -295,7 +295,10 @@ class Meanings:
                 missing=needed and way is None,
                 needed=needed,
             )
-        mapped = _without_double_suggestions(mapped)
+        taken = [meaning.way for meaning in mapped.values() if meaning.way is not None]
+        for name, meaning in mapped.items():
+            if meaning.suggestion in taken:  # another landmark is mapped to this point
+                mapped[name] = replace(meaning, suggestion=None)
         return Meaning(
             case,
             examined.findings,
@@ -392,15 +395,6 @@ def _way(weights: Mapping[str, float], name_of: Mapping[str, str]) -> Any:
     if len(named) == 2 and set(named.values()) == {0.5}:
         return {"midpoint": list(named)}
     return {"weights": named}
-
-
-def _without_double_suggestions(mapped: Mapping[str, Mapped]) -> dict[str, Mapped]:
-    """The landmarks without suggestions of a point that another landmark is mapped to."""
-    taken = [meaning.way for meaning in mapped.values() if meaning.way is not None]
-    return {
-        name: replace(meaning, suggestion=None) if meaning.suggestion in taken else meaning
-        for name, meaning in mapped.items()
-    }
 
 
 def way_text(way: Any) -> str:

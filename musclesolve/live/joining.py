@@ -448,9 +448,7 @@ class Joined:
                 "numbers of frames": usual == 1.0,
                 "not of measurement, but as uneven as times of arrival": most - least > 0.5 * usual,
             }
-            faults = (
-                f"send the times in seconds: they are {fault}" for fault, holds in times_of.items() if holds
-            )
+            faults = (f"send the times in seconds: they are {fault}" for fault in times_of if times_of[fault])
             raise input_error(
                 "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",

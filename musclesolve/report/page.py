@@ -46,7 +46,7 @@ from musclesolve.report.inputs import (
 )
 from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import Headline, headline, moving, pictures_of, sections_of
+from musclesolve.report.sections import Headline, headline, moving, no_headline, pictures_of, sections_of
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.cycles.gait_scores import norms
 from musclesolve.results.dataset.result_quantities import listed, number, text, trial_name
@@ -58,8 +58,6 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
-from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.average_tables import average_remarks, average_table
 from musclesolve.version import __version__
 
@@ -191,8 +189,7 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
             top = headline(trial.facts, trial.said)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
-            judged = judge_findings([Finding("unreadable", "error", reason(error), "compute it again")])
-            top = Headline(judged, f"This file is damaged: {reason(error)}.")
+            top = no_headline(reason(error))
         sections = sections_of(trial, key, figures, shown)
         trials.append({"key": key, "title": title, "headline": top, "sections": sections})
     averages = []

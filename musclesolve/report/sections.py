@@ -14,7 +14,8 @@ from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.pieces import Absent, Picture, drawn, figures_of, plain
 from musclesolve.report.inputs import ANSWERS, COMPARISON, DAMAGE, RESULT, UNCERTAINTY, TrialFiles, reason
 from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import WITH_CARE, Judgement, judge
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import WITH_CARE, Judgement, judge, judge_findings
 from musclesolve.results.plausibility import measured
 from musclesolve.results.statements import Number, Statement, chosen, number
 
@@ -63,6 +64,12 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         cautions,
         chosen(said, "remark"),
     )
+
+
+def no_headline(why: str) -> Headline:
+    """The headline of a damaged file, with the reason."""
+    judged = judge_findings([Finding("unreadable", "error", why, "compute it again")])
+    return Headline(judged, f"This file is damaged: {why}.")
 
 
 def specifications() -> dict[str, dict[str, Any]]:

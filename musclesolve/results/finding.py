@@ -145,6 +145,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """Statement of the fault and its cost."""
+        if self.cost and self.cost.unit == "N" and self.cost.size < 1.0:
+            return f"{self.what}; no muscle force changes by 1 N"
         return self.what + (f"; this changes results by {self.cost}" if self.cost else "")
 
     @property

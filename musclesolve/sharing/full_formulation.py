@@ -34,9 +34,8 @@ from musclesolve.sharing.certificate import empty_box, kkt_residual, within_doma
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
+from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen, usable_frames
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_program import claim_of
 from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
@@ -110,10 +109,9 @@ class FullProblem:
     @cached_property
     def valid(self) -> Mask:
         """Mask of the frames that consist of finite numbers, (T,)."""
-        usable = np.ones(len(self.needed), dtype=bool)
-        for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
-            usable &= (np.abs(array) < HUGE).all(axis=tuple(range(1, array.ndim)))
-        return usable
+        return usable_frames(
+            self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity
+        )
 
     @cached_property
     def directions(self) -> Array:

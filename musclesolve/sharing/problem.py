@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask, largest_size
 from musclesolve.errors import input_error
-from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem_arrays import (
     ARRAY_AXES,
     NAME_AXES,
@@ -18,6 +17,7 @@ from musclesolve.sharing.problem_arrays import (
     counts_of,
     misshapen,
     range_of,
+    usable_frames,
 )
 
 _NUMBERS_IN_USE = (
@@ -180,20 +180,16 @@ class Problem:
     @cached_property
     def valid(self) -> Mask:
         """Mask of the frames whose numbers are finite and below 1e100 (whose cube is finite too), (T,)."""
-        rows = [self.moment, self.force_capacity, self.lower, self.upper]
-        usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
-        for array in (self.moment_arm, self.moment_matrix):
-            usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
-        return usable & self.finite_options
+        rows = (self.moment, self.force_capacity, self.lower, self.upper)
+        return usable_frames(*rows, self.moment_arm, self.moment_matrix) & self.finite_options
 
     @property
     def finite_options(self) -> Mask:
         """Mask of the frames whose optional arrays in use are finite and below 1e100, (T,)."""
-        usable = np.ones(self.n_frames, np.bool_)
-        for name in _NUMBERS_IN_USE:
-            if (optional := getattr(self, name)) is not None:
-                usable &= (np.abs(optional) < HUGE).all(axis=tuple(range(1, optional.ndim)))
-        return usable
+        optional = (getattr(self, name) for name in _NUMBERS_IN_USE)
+        return usable_frames(
+            np.empty((self.n_frames, 0)), *(array for array in optional if array is not None)
+        )
 
     def frames(self, which: slice | NDArray[Any]) -> "Problem":
         """The problem of some frames only; without time where they are not in order.

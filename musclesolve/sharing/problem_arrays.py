@@ -268,6 +268,12 @@ def _labels(given: object) -> tuple[str, ...]:
     return tuple(map(str, labels))
 
 
+def usable_frames(*arrays: Array) -> Mask:
+    """Mask of the frames (T,) in which all numbers of some arrays (T, ...) are finite and below 1e100."""
+    usable = [(np.abs(array) < HUGE).all(axis=tuple(range(1, array.ndim))) for array in arrays]
+    return np.logical_and.reduce(usable)
+
+
 def counts_of(frames: int, muscles: int, dofs: int) -> str:
     """The sizes of a problem or solution in words."""
     return f"{count_of(frames, 'frame')}, {count_of(muscles, 'muscle')}, {count_of(dofs, 'moment')}"

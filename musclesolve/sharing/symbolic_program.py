@@ -114,8 +114,7 @@ class MotionCost:
         import casadi
 
         data: dict[str, Any] = {name: _columns(self.name, problem, name) for name in self.uses}
-        for name, constant in self.constants.items():
-            data[name] = casadi.DM(constant.numbers)
+        data |= {name: casadi.DM(constant.numbers) for name, constant in self.constants.items()}
         try:
             force = casadi.DM(problem.force_capacity.T) * activation
             value = evaluated(self.function, activation, force, {**data, **unknowns})

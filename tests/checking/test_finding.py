@@ -47,6 +47,15 @@ def test_an_error_of_whole_files_comes_before_what_may_follow_from_it(code: str)
     assert [f.code for f in sorted_findings([follows, cause])] == [code, "plate_axes"]
 
 
+@pytest.mark.parametrize(
+    "newtons, said",
+    [(9e-13, "no muscle force changes by 1 N"), (12.0, "this changes results by up to 12 N at soleus_r")],
+)
+def test_a_change_below_one_newton_is_no_change(newtons: float, said: str) -> None:
+    fault = Finding("muscle_property", "warning", "a", "b", cost=Cost(newtons, "N", "soleus_r"))
+    assert fault.sentence == f"a; {said}"
+
+
 def test_a_place_in_words() -> None:
     where = Where(Path("a/walk.trc"), 7, None, ("R.Heel",), None, ((0.5, 0.5), (1.0, 1.25)))
     assert str(where) == "walk.trc, line 7, R.Heel, 0.50 s, 1.00 to 1.25 s"

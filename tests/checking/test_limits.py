@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import loaded
 from recorded_data import recorded
 from trial_copy import TrialCopy
 
@@ -15,7 +16,6 @@ from benchmarks.balanced_movement import Movement, Posture, rise
 from benchmarks.sound_movements import foot, recording
 from musclesolve import synthetic_recording
 from musclesolve._util.arrays import mean_of_known
-from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.markers.body_distances import sheared_space
 from musclesolve.checking.markers.trajectories import STRETCHED, _swinging
@@ -83,8 +83,7 @@ FOOT = {side: {f"{name}_{side}" for name in ("heel", "toe", "metatarsal_5")} for
 
 
 def test_what_one_leg_or_skin_shows_is_no_shear(tmp_path: Path) -> None:
-    case, _ = load(STRIDE)
-    assert case is not None
+    case = loaded(STRIDE)
     markers = case.trial.markers
     foot_of = {side: [k for k, name in enumerate(markers.names) if name in FOOT[side]] for side in "rl"}
     position = markers.position.copy()
@@ -94,8 +93,8 @@ def test_what_one_leg_or_skin_shows_is_no_shear(tmp_path: Path) -> None:
         position[:, foot_of[side]] = bent
         changed = case.with_trial(replace(case.trial, markers=replace(markers, position=position)))
         assert bool([*sheared_space(changed)]) == is_found
-    case, _ = load(synthetic_recording(tmp_path, noise="skin", noise_mm=6.0, seed=7, truth=False))
-    assert case is not None and not [*sheared_space(case)]
+    case = loaded(synthetic_recording(tmp_path, noise="skin", noise_mm=6.0, seed=7, truth=False))
+    assert not [*sheared_space(case)]
 
 
 def test_skin_over_the_bent_one_of_two_legs_is_no_loose_marker(tmp_path: Path) -> None:
@@ -108,8 +107,7 @@ def test_skin_over_the_bent_one_of_two_legs_is_no_loose_marker(tmp_path: Path) -
         return np.asarray(0.5 + 0.5 * rise(t, 0.1, 0.6) - 0.5 * rise(t, 3.0, 3.5))
 
     supports = foot("r", right), foot("l", lambda t: 1.0 - right(t))
-    case, _ = load(recording(Movement(Posture(4.0, supports, balls={"l": lifted})), tmp_path))
-    assert case is not None
+    case = loaded(recording(Movement(Posture(4.0, supports, balls={"l": lifted})), tmp_path))
     markers = case.trial.markers
     position, up = markers.position.copy(), lifted(markers.time)[:, 2:] / 0.35
     for name in ("knee_lateral_l", "knee_medial_l"):
@@ -123,11 +121,10 @@ def test_skin_over_the_bent_one_of_two_legs_is_no_loose_marker(tmp_path: Path) -
 @pytest.mark.parametrize(("share", "found"), [(0.7, False), (1.5, True)])
 def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool, tmp_path: Path) -> None:
     copy = TrialCopy(STRIDE)
-    case, _ = load(STRIDE)
-    assert case is not None
+    case = loaded(STRIDE)
     foot, (plate,) = seen_feet(case.trial)["r"], copy.plates("r")
-    loaded = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 400.0)
-    middle = loaded[len(loaded) // 2]
+    pushed = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 400.0)
+    middle = pushed[len(pushed) // 2]
     own = slice(middle - 25, middle + 25)
     point, heel = (
         copy.plate(plate, "point"),

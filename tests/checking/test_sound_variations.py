@@ -28,10 +28,10 @@ from benchmarks.sound_variations import (
     write,
 )
 from musclesolve import synthetic_recording
-from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.results.finding import texts
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}
@@ -131,8 +131,8 @@ def test_ten_frames_a_second_show_no_delay(tmp_path: Path) -> None:
     """They showed 29 ms where 120 frames a second show none."""
     copy = copy_of(recorded(WALKS["implant nine"]), tmp_path)
     for rate, known in ((60.0, True), (10.0, False)):
-        case, _ = load(write(at_rate(rate)(deepcopy(copy)), tmp_path / f"{rate:g}"))
-        assert case is not None and (time_offset(case.trial) is not None) == known
+        case = loaded(write(at_rate(rate)(deepcopy(copy)), tmp_path / f"{rate:g}"))
+        assert (time_offset(case.trial) is not None) == known
 
 
 @pytest.mark.parametrize("rate", [25.0, 30.0])
@@ -182,8 +182,7 @@ def test_one_foot_on_plates_shows_a_displaced_plate(
 ) -> None:
     """The limit is higher for one foot, and the repair takes the whole displacement away."""
     copy, _ = KINDS["one_plate"](deepcopy(stride), np.random.default_rng(1))
-    case, _ = load(write(copy, tmp_path))
-    assert case is not None
+    case = loaded(write(copy, tmp_path))
     (foot,) = passages(case)
     (plate,) = case.trial.forces
     outward = np.array([*foot.outward, 0.0])

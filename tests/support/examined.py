@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from musclesolve.checking.case import Case, load
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.results.finding import sorted_findings
 from musclesolve.results.judgement import Report
@@ -15,3 +16,10 @@ def examined(path: Path, costs: bool = True) -> Report:
     costs: whether findings have their costs, by which some errors are warnings; a third of the time.
     """
     return Report(path, sorted_findings(examined_file(path, all_checks(), costs)))
+
+
+def loaded(path: str | Path) -> Case:
+    """Read a recording for checks; it must be readable."""
+    case, findings = load(Path(path))
+    assert case is not None, findings
+    return case

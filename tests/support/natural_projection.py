@@ -1,4 +1,4 @@
-"""Joint reactions by projection in natural coordinates: an independent check of the multipliers.
+"""Joint reactions by projection in natural coordinates, and by the classical formula: checks of the multipliers.
 
 The formulas of `musclesolve.dynamics.inverse.projection` with C = Phi_q, whose pseudo-inverse E comes from geometry.
 """
@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.dynamics import Model, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
+from musclesolve.dynamics.inverse.projection import AbsoluteSystem
 from musclesolve.errors import MuscleSolveError
 
 
@@ -86,3 +87,24 @@ def redundant_rows(jacobian: np.ndarray, names: tuple[str, ...]) -> tuple[str, .
         else:
             basis = np.vstack([basis, rest / np.linalg.norm(rest)])
     return tuple(repeated)
+
+
+def reactions_classical(system: AbsoluteSystem) -> np.ndarray:
+    """Multipliers (T, c) [N, N m] in absolute coordinates by the classical formula, which inverts M (2.11).
+
+    Raises:
+        MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
+    """
+    light = np.flatnonzero(np.linalg.eigvalsh(system.mass).min(axis=(0, 2)) <= 0.0)
+    if light.size:
+        raise MuscleSolveError(
+            f"the mass matrix is singular: {', '.join(system.links.names[link] for link in light)} without mass or "
+            "inertia. Give them some, or use the formula that does not invert the mass matrix (2.10)."
+        )
+    inverse = np.linalg.inv(system.mass)
+    constraint = system.constraint
+    eased = np.einsum("tclx,tlxy->tcly", constraint, inverse)
+    matrix = np.einsum("tcly,tdly->tcd", eased, constraint)
+    free = np.einsum("tlxy,tly->tlx", inverse, system.applied) - system.gamma
+    right = np.einsum("tclx,tlx->tc", constraint, free)
+    return np.linalg.solve(matrix, right[..., None])[..., 0]

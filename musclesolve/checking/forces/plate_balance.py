@@ -594,9 +594,7 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
         for k in (k for k in judged if k not in known):
             plate, needed = trial.forces[k], 1.0 + float(fits[0].size[k])
             foot = f"the {SIDE_NAMES[plate.side]} foot"
-            values, again = (
-                shear_values(foot, 1.0 + float(fit.size[k]), float(fit.deviation[k]), channel) for fit in fits
-            )
+            values, again = (shear_values(foot, 1.0 + fit.size[k], fit.deviation[k], channel) for fit in fits)
             if values is None or again is None:
                 continue
             known.add(k)

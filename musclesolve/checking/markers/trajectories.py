@@ -384,9 +384,8 @@ def _late(trial: Trial) -> Iterator[Finding]:
     rates = [np.sum(apart * velocity[:, of], axis=2) / length for of in (pairs.one, pairs.other)]
     parts = [markers_of(trial, f"foot_{side}") for side in SIDES] + [{*of} for of in trial.clusters.values()]
     most, late, by = LEAST_LATE**2, list[int](), 0.0
-    for some in (
-        [markers.names.index(name) for name in part & legs] for part in [*({n} for n in legs), *parts]
-    ):
+    for part in [*({name} for name in legs), *parts]:
+        some = [markers.names.index(name) for name in part & legs]
         one, other = np.isin(pairs.one, some), np.isin(pairs.other, some)
         due, far = (of[:, one ^ other] for of in (rates[0] * one - rates[1] * other, length))
         due, far = (np.nan_to_num(of - mean_of_known(of)) for of in (due, far))

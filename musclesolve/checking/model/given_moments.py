@@ -29,7 +29,6 @@ errors, d is known to 1 to 3 ms; parts of sound walks have up to 9 ms.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -179,12 +178,10 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     """Return the moments to be examined; None where the file or the model does not suffice."""
     if body.moment_table is None:
         return None
-    return MomentCase(body, fixed, body.moment_table, moments_due(fixed))
+    return MomentCase(body, fixed, body.moment_table, moments_due(fixed, {}, None))
 
 
-def moments_due(
-    fixed: Motion, borne_by: Mapping[str, str] = MappingProxyType({}), without: Array | None = None
-) -> Array:
+def moments_due(fixed: Motion, borne_by: Mapping[str, str], without: Array | None) -> Array:
     """Moments (T, K) of all coordinates while one leg swings, NaN otherwise.
 
     borne_by: foot -> body with its load. without: horizontal part (3, 3) of the force that is missing in the ground.

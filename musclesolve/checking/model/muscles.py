@@ -501,9 +501,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 alike = alike[np.isfinite(alike)]
                 if alike.size and abs(by := float(alike.mean())) > GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
-                    said += (
-                        f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
-                    )
+                    said += f"of this model suggest, expected {1.0 / np.exp(GROUP):.2g} to {np.exp(GROUP):.2g} times"
                     concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
                     yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
@@ -700,11 +698,8 @@ def _chosen_strength(body: Anatomy) -> dict[str, float]:
     for name, k in number.items():
         other = body.force[number.get(twin(name), k)]
         factors[name] = round(float(other / body.force[k]), 2) if body.force[k] > 0.0 else 1.0
-    count = Counter(factors.values())
-    shared = {
-        factor for factor in count
-        if factor != 1.0 and count[factor] >= SHARED and CHOSEN[0] <= factor <= CHOSEN[1]
-    }  # fmt: skip
+    count, (low, high) = Counter(factors.values()), CHOSEN
+    shared = {k for k, muscles in count.items() if k != 1.0 and muscles >= SHARED and low <= k <= high}
     return {name: factor for name, factor in factors.items() if factor in shared}
 
 
@@ -733,10 +728,7 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
     if not both or len(both) < 0.8 * len(either):
         return
-    one = [
-        with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
-        for stem in sorted(stems[other] - stems[side])
-    ]  # fmt: skip
+    one = [with_side(stem, side) for side in SIDES for stem in sorted(either - stems[side])]
     lost = _lost({stem.casefold() for stem in either})
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
@@ -784,9 +776,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         return
     some: Mask | slice = slice(None) if frames.all() else frames
     lows, highs, means, leaps = list[float](), list[float](), list[Array](), list[Array]()
-    for k, single in enumerate(
-        state.parameters.optimal_fiber_length
-    ):  # one after the other: a motion may be long
+    optimal = state.parameters.optimal_fiber_length
+    for k, single in enumerate(optimal):  # one after the other: a motion may be long
         length, arm = state.fiber_length[some, k] / single, state.moment_arm[:, :, k]
         lows.append(np.where(state.slack[some, k], 0.0, length).min())
         highs.append(length.max())

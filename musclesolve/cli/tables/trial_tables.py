@@ -66,16 +66,14 @@ def study_check_tables(checked: "StudyCheck") -> list[Table]:
         errors.setdefault(("refused", message, ""), {})[name] = ""
     warnings = dict[str, list[Finding]]()
     for name, report in checked.reports.items():
-        listed = {
-            kind: [each for each in report.all_findings if each.severity == kind] for kind in SEVERITIES
-        }
-        for entry in listed["error"]:
+        wrong = [entry for entry in report.all_findings if entry.severity == "error"]
+        warnings[name] = [entry for entry in report.all_findings if entry.severity == "warning"]
+        for entry in wrong:
             alike = errors.setdefault((entry.code, entry.sentence, entry.remedy), {})
             alike[name] = _where(entry, report)
-        warnings[name] = listed["warning"]
-        if listed["error"] or listed["warning"] or checked.of_folder:
+        if wrong or warnings[name] or checked.of_folder:
             label = report.judgement.label if report.judgement is not None else LABELS[NOT_USABLE]
-            counts.append((name, str(len(listed["error"])), str(len(listed["warning"])), label))
+            counts.append((name, str(len(wrong)), str(len(warnings[name])), label))
     columns = (*words("trial"), *numbers("errors", "warnings", whole=True), *words("verdict"))
     printed = [titled_table(None, columns, counts)] if counts else []
 

@@ -166,9 +166,10 @@ def draft_study(
         Line(name, values, people.comments[name], "; ".join(people.doubts[name]))
         for name, values in people.values.items()
     )
+    of_models = (OF_MODELS,) if any("model" in trial.found.source for trial in trials) else ()
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
-        DraftTable("subjects", tuple(lines), (*_about_models(trials), *_about_people(known))),
+        DraftTable("subjects", tuple(lines), (*of_models, *_about_people(known))),
         *settings_tables(of_recordings, common, len(trials)),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
@@ -372,13 +373,9 @@ def _predicted(trials: Sequence[_StudyTrial]) -> str:
     )
 
 
-def _about_models(trials: Sequence[_StudyTrial]) -> tuple[str, ...]:
-    """Return the comment on data that a study takes from models where the study file states nothing."""
-    if not any("model" in trial.found.source for trial in trials):
-        return ()
-    return (
-        "The mass of a subject is the mass of the model unless it is stated; N m/(kg m) needs stature_m as well.",
-    )
+OF_MODELS = (
+    "The mass of a subject is the mass of the model unless it is stated; N m/(kg m) needs stature_m as well."
+)
 
 
 def _trials(trials: Sequence[_StudyTrial], common: Mapping[str, Any], target: Path) -> Iterator[Line]:

@@ -9,7 +9,6 @@ D and E are closed forms: a joint's prohibited motions are the three translation
 rotations about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
-    lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula
 
 lambda is the force and moment of the distal body on the proximal one; results state the opposite, on the distal body.
 In natural coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
@@ -31,7 +30,6 @@ from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_ine
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
-from musclesolve.errors import MuscleSolveError
 
 
 @dataclass(frozen=True)
@@ -201,31 +199,10 @@ def reactions_by_projection(system: AbsoluteSystem) -> Array:
     return np.einsum("tlxc,tlx->tc", system.prohibited, needed)
 
 
-def reactions_classical(system: AbsoluteSystem) -> Array:
-    """Multipliers (T, c) [N, N m] by the classical formula, which inverts the mass matrix (2.11).
-
-    Raises:
-        MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
-    """
-    light = np.flatnonzero(np.linalg.eigvalsh(system.mass).min(axis=(0, 2)) <= 0.0)
-    if light.size:
-        raise MuscleSolveError(
-            f"the mass matrix is singular: {', '.join(system.links.names[link] for link in light)} without mass or "
-            "inertia. Give them some, or use the formula that does not invert the mass matrix (2.10)."
-        )
-    inverse = np.linalg.inv(system.mass)
-    constraint = system.constraint
-    eased = np.einsum("tclx,tlxy->tcly", constraint, inverse)
-    matrix = np.einsum("tcly,tdly->tcd", eased, constraint)
-    free = np.einsum("tlxy,tly->tlx", inverse, system.applied) - system.gamma
-    right = np.einsum("tclx,tlx->tc", constraint, free)
-    return np.linalg.solve(matrix, right[..., None])[..., 0]
-
-
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
     """Force [N] and moment about the pivot [N m], (T, J, 3) each, that the distal body of every joint receives.
 
-    multipliers: (T, c) from `reactions_by_projection` or `reactions_classical`.
+    multipliers: (T, c) from `reactions_by_projection`.
     """
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])

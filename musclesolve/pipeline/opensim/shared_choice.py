@@ -108,8 +108,9 @@ def shared_choice(
             shared = tuple(name for name in shared if name not in across)
         held = frozenset().union(*(one.involved for one in model.other_constraints if one.kind == PRESCRIBED))
         prescribed = tuple(name for name in shared if name in held and name not in excluded)
-        of_toes = _of_toes(model).difference(prescribed, excluded)
-        toes = tuple(name for name in shared if name in of_toes)
+        ends = {toes_of_side(model, side) for side in SIDES}
+        of_toes = {name for joint in model.joints if joint.outboard.body in ends for name in joint.moved_by}
+        toes = tuple(name for name in shared if name in of_toes.difference(prescribed, excluded))
         shared = tuple(name for name in shared if name not in (*prescribed, *toes, *excluded))
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
@@ -201,12 +202,6 @@ def _is_contact(part: str, model: OpenSimModel) -> bool:
     return part.startswith("force ") and any(
         word in kind for word in ("HuntCrossley", "Elastic", "HalfSpace")
     )
-
-
-def _of_toes(model: OpenSimModel) -> frozenset[str]:
-    """Names of the coordinates of the joints between feet and toes."""
-    toes = {toes_of_side(model, side) for side in SIDES}
-    return frozenset().union(*(joint.moved_by for joint in model.joints if joint.outboard.body in toes))
 
 
 def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:

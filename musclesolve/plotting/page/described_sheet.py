@@ -277,13 +277,8 @@ class Panel:
     def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> None:
         mark |= {"s": str(style.get("label", "")), "c": style.get("color", ""), "a": style.get("alpha", 1.0)}
         mark["z"] = style.get("zorder", {"area": 1.0, "box": 1.0}.get(mark["k"], 2.0))
-        self.marks.append(
-            {
-                key: value
-                for key, value in mark.items()
-                if not (value is None or value is False or value == "")
-            }
-        )
+        absent = [key for key, value in mark.items() if value is None or value is False or value == ""]
+        self.marks.append({key: mark[key] for key in mark if key not in absent})
 
     def set_xlim(self, left: float | None = None, right: float | None = None) -> None:
         """Ends of the horizontal axis."""

@@ -468,10 +468,9 @@ def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
         for side in SIDE_NAMES
         if any(side in leg.sides for leg in legs.values())
     }
-    of_results = zip(legs, DASHES, strict=False)
-    sheet.add_legend(
-        entries | {name: line(NOTE_COLOR, 1.2, linestyle=of, of=name) for name, of in of_results}
-    )
+    for name, dashes in zip(legs, DASHES, strict=False):
+        entries[name] = line(NOTE_COLOR, 1.2, linestyle=dashes, of=name)
+    sheet.add_legend(entries)
 
 
 COMPONENTS = {"z": "vertical (+ up)", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the other leg)"}

@@ -155,9 +155,8 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
                 places[index + 1] = Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
     if not plates:
         raise next(iter(faults.values()))
-    recordings, notes = [], list[str]()
-    for number, fault in faults.items():
-        notes.append(f"Plate {number} of {file.path.name} is left out: {fault.problem}.")
+    left_out = f"of {file.path.name} is left out"
+    recordings, notes = [], [f"Plate {k} {left_out}: {fault.problem}." for k, fault in faults.items()]
     for plate, channels, factors in plates:
         values = file.analog(channels)
         values *= factors

@@ -95,7 +95,7 @@ def plate_of(
     whose unit belongs to another vector, or that this [[force]] or an earlier one names for another component.
     """
     entry = settings.force[index]
-    columns, *earlier = (columns_of(each, table.names) for each in (entry, *settings.force[:index]))
+    columns, *earlier = (columns_of(force, table.names) for force in (entry, *settings.force[:index]))
     for role, names in columns.items():
         measured, place = [name for name in names if name != ZERO], ("force", role, index)
         words = {"after": f" in {table.path}", "code": "missing_column", "expected": "a column of this file"}

@@ -205,15 +205,8 @@ def _bones(bones: Bones) -> list[dict[str, Any]]:
         vertices = surface.vertices
         step = max(float(np.abs(vertices).max(initial=0.0)), POSITION_STEP) / FULL_STEPS
         kind = "<u2" if len(vertices) <= MOST_SHORT else "<u4"
-        surfaces.append(
-            {
-                "step": step,
-                "vertices": packed(np.rint(vertices / step), "<i2"),
-                "long": kind == "<u4",
-                "faces": packed(surface.faces, kind),
-                "closed": surface.closed,
-            }
-        )
+        faces = {"long": kind == "<u4", "faces": packed(surface.faces, kind), "closed": surface.closed}
+        surfaces.append({"step": step, "vertices": packed(np.rint(vertices / step), "<i2")} | faces)
     return surfaces
 
 

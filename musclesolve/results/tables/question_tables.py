@@ -69,10 +69,8 @@ def ordered_margins(answer: xr.Dataset) -> pd.DataFrame:
 def margin_tables(answer: xr.Dataset) -> list[Table]:
     """Groups, and the muscles with the greatest margins; pairs of groups and ranges of lengths where computed."""
     tables, margins = [], ordered_margins(answer)
-    for kind, whose, most in (
-        ("group", "groups of muscles", None),
-        ("muscle", "single muscles", MOST_MUSCLES),
-    ):
+    kinds = ("group", "groups of muscles", None), ("muscle", "single muscles", MOST_MUSCLES)
+    for kind, whose, most in kinds:
         rows = margins[(margins["kind"] == kind) & (margins["least_strength"] > 0.0)][:most]
         sign = np.where(rows["sign"] > 0, "+ ", "- ")
         columns = {
@@ -138,15 +136,12 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
         for dof in map(str, helped["dof"].values):
             values = helped.sel(dof=dof).values
             if len(values) and np.isfinite(values).all():
-                facts.append(
-                    {
-                        "dof": dof,
-                        "frames": len(values),
-                        "least_nm": min(float(values.min()), 0.0),
-                        "greatest_nm": max(float(values.max()), 0.0),
-                        "time_s": float(helped["time"].values[int(np.abs(values).argmax())]),
-                    }
-                )
+                ends = {
+                    "least_nm": min(float(values.min()), 0.0),
+                    "greatest_nm": max(float(values.max()), 0.0),
+                }
+                at = float(helped["time"].values[int(np.abs(values).argmax())])
+                facts.append({"dof": dof, "frames": len(values), **ends, "time_s": at})
     return facts
 
 
@@ -412,15 +407,9 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     for side, stance in _stances(answer):
         for group, at in _by_group(along_heading(stance, stance["center_acceleration"]), side).items():
             forward, up = at.sel(axis="x"), at.sel(axis="z")
-            facts.append(
-                {
-                    "leg": side,
-                    "group": group,
-                    "support_m_s2": up.mean("time").values.tolist(),
-                    "braking_m_s2": forward.clip(max=0.0).mean("time").values.tolist(),
-                    "propulsion_m_s2": forward.clip(min=0.0).mean("time").values.tolist(),
-                }
-            )
+            parts = {"support": up, "braking": forward.clip(max=0.0), "propulsion": forward.clip(min=0.0)}
+            means = {f"{name}_m_s2": part.mean("time").values.tolist() for name, part in parts.items()}
+            facts.append({"leg": side, "group": group} | means)
     return facts
 
 
@@ -458,15 +447,12 @@ def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
         for place, (direct, dynamics) in contact_shares(stance, side).items():
             through = _by_group(dynamics, side)
             for group, across in _by_group(direct, side).items():
-                facts.append(
-                    {
-                        "leg": side,
-                        "joint": place,
-                        "group": group,
-                        "own_bw": float(across.mean("time")) / weight,
-                        "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
-                    }
-                )
+                own_bw = float(across.mean("time")) / weight
+                shares = {
+                    "own_bw": own_bw,
+                    "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
+                }
+                facts.append({"leg": side, "joint": place, "group": group} | shares)
     return facts
 
 
@@ -572,11 +558,8 @@ def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
     for side in map(str, answer["side"].values):
         leg = answer.sel(side=side)
         number = int(leg["synergies"])
-        sides[side] = {
-            "synergies": number,
-            "variance_accounted": float(leg["variance_accounted"].sel(number=max(number, 1))),
-            "least_of_muscle": float(leg["least_of_muscle"].sel(number=max(number, 1))),
-        }
+        at = leg[["variance_accounted", "least_of_muscle"]].sel(number=max(number, 1))
+        sides[side] = {"synergies": number} | {str(name): float(share) for name, share in at.items()}
     known = answer["joint_stiffness"].notnull().any("time")
     dofs = [str(dof) for dof in answer["dof"].values[known.values]]
     return {

@@ -174,10 +174,8 @@ def compare_subjects(
     unusual, said = _unusual(quantities, groups, counts)
     unusual = [*strange, *unusual]
     findings, wrong = list[Finding](), dict[tuple[str, str], str]()
-    of_all = [
-        (fault, fault.quantity.name if fault in faults else "") for fault in [*faults, *split, *unusual]
-    ]
-    alike = grouped(((fault.subject, fault.text, whose), fault) for fault, whose in of_all)
+    of_all = [*faults, *split, *unusual]
+    alike = grouped(((x.subject, x.text, x.quantity.name if x in faults else ""), x) for x in of_all)
     for several in alike.values():
         first = max(several, key=lambda fault: fault.t)
         subject = subjects[first.subject]

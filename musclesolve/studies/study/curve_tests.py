@@ -342,7 +342,10 @@ class _Layout:
                 "group",
                 list(zip(groups, cell.mean(axis=1), strict=True)),
                 len(self.groups) == 2,
-                (f"two-sample t test (Welch){means}", _group_effect),
+                (
+                    f"two-sample t test (Welch){means}",
+                    lambda samples, level: contrast([samples[k].mean(axis=1) for k in (0, level)], BETWEEN),
+                ),
                 (
                     f"one-way ANOVA (Brown-Forsythe){means}",
                     lambda samples: variance_ratio(
@@ -418,11 +421,6 @@ class _Layout:
             test.difference[there] = regression(np.split(curve[rows][:, there], ends), groups)[1]
             test.reference = greatest(np.abs(curve[rows][:, there].mean(axis=0)))
         return test
-
-
-def _group_effect(samples: list[Array], level: int) -> Effect:
-    """A group against the first one, by the means of the subjects over the conditions."""
-    return contrast([samples[group].mean(axis=1) for group in (0, level)], BETWEEN)
 
 
 def _condition_effect(samples: list[Array], level: int) -> Effect:

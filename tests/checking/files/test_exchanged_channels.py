@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve.checking.case import load
 from musclesolve.checking.files.times_units_axes import exchanged_channels
 from musclesolve.data import reference_stride
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 
@@ -24,8 +24,7 @@ def test_an_exchanged_channel_is_named_and_exchanged_back(
     sound = [copy.plate(plate, "force") for plate in (one, other)]
     for plate, own, of_other in zip((one, other), sound, sound[::-1], strict=True):
         copy.set_plate(plate, "force", np.where(np.arange(3) == axis, of_other, own))
-    case, _ = load(copy.write(tmp_path))
-    assert case is not None
+    case = loaded(copy.write(tmp_path))
     found = list(exchanged_channels(case))
     assert [f.code for f in found] == ["plates_swapped"] * (axis is not None)
     for said in found:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import loaded
 from recorded_data import recorded
 from scipy.interpolate import make_interp_spline
 from trial_copy import TrialCopy
 
 from musclesolve import synthetic_recording
-from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import speed_of_belt
 from musclesolve.checking.forces.plate_balance import BalanceFit, _over_strides, balance
 from musclesolve.data import reference_stride
@@ -82,8 +82,7 @@ def test_a_sound_treadmill_has_none(treadmill: Measured) -> None:
 @pytest.mark.parametrize("name", ["treadmill_emg/s01/trial.toml", "treadmill_walk/p3/walk.toml"])
 @pytest.mark.parametrize(("size", "period"), [(0.0, 1.0), (0.01, 0.7), (0.01, 1.5)])
 def test_soles_on_a_belt_show_the_clock_of_the_markers(name: str, size: float, period: float) -> None:
-    case, _ = load(recorded(name))
-    assert case is not None
+    case = loaded(recorded(name))
     markers, time = case.trial.markers, case.trial.markers.time
     at = time + size * np.sin(2.0 * np.pi * (time - time[0]) / period)
     seen = make_interp_spline(time, np.nan_to_num(markers.position), k=1)(at)
@@ -93,8 +92,8 @@ def test_soles_on_a_belt_show_the_clock_of_the_markers(name: str, size: float, p
 
 
 def test_ground_that_rests_shows_no_clock() -> None:
-    case, _ = load(Path(reference_stride()))
-    assert case is not None and list(speed_of_belt(case)) == []
+    case = loaded(Path(reference_stride()))
+    assert list(speed_of_belt(case)) == []
 
 
 @pytest.mark.parametrize(("radians", "is_found"), [(0.0, False), (-0.3, True), (0.3, True)])

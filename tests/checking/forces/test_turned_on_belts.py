@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import turned_cameras
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 
@@ -22,8 +22,7 @@ def test_turned_markers_on_belts(trial: str, degrees: float, tmp_path: Path) -> 
     sine, cosine = np.sin(np.radians(degrees)), np.cos(np.radians(degrees))
     turn = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
     copy.put(copy.walk.position @ copy.rotation.T @ turn @ copy.rotation)
-    case, _ = load(copy.write(tmp_path))
-    assert case is not None
+    case = loaded(copy.write(tmp_path))
     said = [re.search(r"turned by ([-+.0-9]+) degrees", f.what) for f in turned_cameras(case)]
     assert len(said) == (len(case.trial.forces) if degrees else 0)
     assert all(found is not None and abs(float(found[1]) - degrees) < 1.5 for found in said)

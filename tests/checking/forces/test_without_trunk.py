@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
+from examined import examined, loaded
 from trial_copy import TrialCopy
 
-from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
 from musclesolve.data import reference_stride
@@ -74,8 +73,7 @@ def test_a_plate_turned_by_half_a_turn_is_repaired_whole(tmp_path: Path) -> None
         reverse(copy, "l", 0)
         reverse(copy, "l", 1)
 
-    case, _ = load(changed(change, STRIDE, tmp_path))
-    assert case is not None
+    case = loaded(changed(change, STRIDE, tmp_path))
     found = list(horizontal_axes(case))
     assert [each.code for each in found] == ["plate_axes", "plate_axes"]
     for each in found:
@@ -115,8 +113,7 @@ def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
         time = copy.walk.time
         copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
 
-    case, _ = load(changed(change, STRIDE, tmp_path / "case"))
-    assert case is not None
+    case = loaded(changed(change, STRIDE, tmp_path / "case"))
     (fault,) = frame_rate(case)
     trial, start = case.trial, case.trial.markers.time[0]
     mended = case.repaired(fault).trial

@@ -9,8 +9,8 @@ import pytest
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.checking.case import load
 from musclesolve.checking.markers.trajectories import feet_in_step
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -27,8 +27,7 @@ def test_a_late_leg_is_named_with_its_delay(name: str, side: str, seconds: float
     late = [copy.walk.names.index(marker) for marker in markers]
     position[:, late] = np.roll(position[:, late], frames, axis=0)
     copy.put(position)
-    case, _ = load(copy.write(tmp_path))
-    assert case is not None
+    case = loaded(copy.write(tmp_path))
     said = [found.what for found in feet_in_step(case)]
     assert len(said) == (frames != 0)
     for what in said:

@@ -9,8 +9,8 @@ import pytest
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.checking.case import load
 from musclesolve.checking.markers.trajectories import _late, bumped_cameras
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -40,8 +40,8 @@ def test_late_markers_are_named(parts: tuple[str, ...], frames: int, tmp_path: P
 
 
 def test_skin_is_not_late(tmp_path: Path) -> None:
-    case, _ = load(recorded("treadmill_walk/p3/walk.toml"))
-    assert case is not None and not list(_late(case.trial))
+    case = loaded(recorded("treadmill_walk/p3/walk.toml"))
+    assert not list(_late(case.trial))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6])
@@ -53,8 +53,7 @@ def test_bumped_cameras_are_no_lost_frames(share: float, tmp_path: Path) -> None
     report = copy.examined(tmp_path)
     (said,) = (f for f in report.findings if f.code == "leap")
     assert "all markers" in said.what and "13 mm" in said.what and "frames_skipped" not in report.codes
-    case, _ = load(tmp_path / "trial.toml")
-    assert case is not None
+    case = loaded(tmp_path / "trial.toml")
     (bumped,) = bumped_cameras(case)
     moved = case.repaired(bumped).trial.markers.position - case.trial.markers.position
     assert np.abs(moved[:first]).max() < 1e-9 and np.linalg.norm(moved[first:], axis=2).min() > 0.011
@@ -66,5 +65,5 @@ def test_lost_frames_are_no_bumped_cameras(tmp_path: Path) -> None:
     position[first:-2] = position[first + 2 :]
     copy.put(position)
     copy.examined(tmp_path)
-    case, _ = load(tmp_path / "trial.toml")
-    assert case is not None and not list(bumped_cameras(case))
+    case = loaded(tmp_path / "trial.toml")
+    assert not list(bumped_cameras(case))

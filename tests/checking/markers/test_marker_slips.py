@@ -12,9 +12,9 @@ from trial_copy import TrialCopy
 
 import musclesolve
 from benchmarks.sound_variations import drafted
-from musclesolve.checking.case import load
 from musclesolve.checking.markers.trajectories import _swinging, slips_and_lengths
 from musclesolve.files import Trial
+from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -119,7 +119,7 @@ def test_a_marker_that_leaves_in_two_steps_and_comes_back_is_a_ghost_at_any_rate
     position = copy.walk.position.copy()
     position[:, copy.walk.names.index("R.Heel")] += by
     copy.put(position)
-    case, _ = load(copy.write(tmp_path))
+    case = loaded(copy.write(tmp_path))
     assert {f.code for f in slips_and_lengths(case) if "R.Heel" in f.where.markers} == {"leap"}
 
 
@@ -130,7 +130,7 @@ def test_too_few_frames_after_a_jump_do_not_show_that_it_goes_back(
         copy = TrialCopy(recorded_walk_trial.path)
         first = len(copy.walk.time) - frames
         copy.move("R.Elbow", slice(first, None), copy.in_file((0.02, 0.02, 0.04)))
-        case, _ = load(copy.write(tmp_path / str(frames)))
+        case = loaded(copy.write(tmp_path / str(frames)))
         said = [f for f in slips_and_lengths(case) if "R.Elbow" in f.where.markers]
         assert [f.code for f in said] == [code]
         assert ("too few frames before or after" in said[0].what) is (frames == 3)
@@ -219,7 +219,7 @@ def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_pa
 def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> None:
     """Its distance from the heel falls by 21 mm in 60 ms, and is the usual one again 30 ms later."""
     walk = drafted(recorded("foreign_recordings/functional_walk"), tmp_path / "walk", 60.0, 1.68, "female")
-    case, _ = load(walk)
+    case = loaded(walk)
     said = [f for f in slips_and_lengths(case) if "RTOE" in f.where.markers]
     assert [f.code for f in said] == ["leap"] and "and back again" in said[0].what
 

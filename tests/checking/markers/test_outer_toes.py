@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import loaded
 
 import musclesolve
-from musclesolve.checking.case import load
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside, outer_toes
 from musclesolve.files import Markers, Trial
 
@@ -39,8 +39,8 @@ def turned_out(trial: Trial, markers: Markers, degrees: float) -> Markers:
 @pytest.mark.parametrize("sides", ["rl", "l"])
 def test_toe_markers_on_the_fifth_metatarsal_are_named(sides: str, recorded_walk_trial: Trial) -> None:
     for path in (STRIDE, recorded_walk_trial.path):
-        case, _ = load(path)
-        assert case is not None and not list(outer_toes(case))
+        case = loaded(path)
+        assert not list(outer_toes(case))
         spoiled = case.with_trial(with_outer_toes(case.trial, sides))
         (found,) = outer_toes(spoiled)
         labels = {next(iter(case.trial.mapping[f"metatarsal_5_{side}"])) for side in sides}
@@ -48,8 +48,8 @@ def test_toe_markers_on_the_fifth_metatarsal_are_named(sides: str, recorded_walk
 
 
 def test_the_walk_alone_shows_it_without_a_standing_trial() -> None:
-    case, _ = load(STRIDE)
-    assert case is not None and case.trial.static is not None
+    case = loaded(STRIDE)
+    assert case.trial.static is not None
     moving = replace(case.trial, static=None)
     for side in "rl":
         sound, outer = (ankle_inside(trial, side) for trial in (moving, with_outer_toes(moving)))
@@ -59,8 +59,8 @@ def test_the_walk_alone_shows_it_without_a_standing_trial() -> None:
 
 @pytest.mark.parametrize("degrees", [20.0, -20.0])
 def test_feet_that_point_outward_are_no_fault(degrees: float) -> None:
-    case, _ = load(STRIDE)
-    assert case is not None and case.trial.static is not None
+    case = loaded(STRIDE)
+    assert case.trial.static is not None
     trial = replace(
         case.trial,
         markers=turned_out(case.trial, case.trial.markers, degrees),

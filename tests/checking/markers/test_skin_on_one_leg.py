@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import loaded
 
-from musclesolve.checking.case import load
 from musclesolve.checking.markers.body_distances import LEG, markers_of
 from musclesolve.checking.markers.trajectories import _swinging
 from musclesolve.data import reference_stride
@@ -18,8 +18,7 @@ from musclesolve.synthetic.recording_options import skin
 
 @pytest.fixture(scope="module")
 def stride() -> Trial:
-    case, _ = load(Path(reference_stride()))
-    assert case is not None
+    case = loaded(Path(reference_stride()))
     return case.trial
 
 

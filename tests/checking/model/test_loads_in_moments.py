@@ -14,8 +14,8 @@ from recorded_data import recorded
 
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.files import Table
+from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 
 Change = Callable[[ExternalLoad], ExternalLoad]

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from natural_projection import natural_multipliers, natural_multipliers_classical, natural_partner
+from natural_projection import (
+    natural_multipliers,
+    natural_multipliers_classical,
+    natural_partner,
+    reactions_classical,
+)
 from refusals import refused
 from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Model, Wrench, expand, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
-from musclesolve.dynamics.inverse.projection import (
-    absolute_system,
-    reactions_by_projection,
-    reactions_classical,
-)
+from musclesolve.dynamics.inverse.projection import absolute_system, reactions_by_projection
 from musclesolve.errors import MuscleSolveError
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from drafted_folders import as_c3d, drafted, recordings
+from examined import loaded
 
 from musclesolve import read_trial
-from musclesolve.checking.case import load
 from musclesolve.settings.trial import SubjectSettings
 
 MARKER_DIAMETER = SubjectSettings().marker_diameter_m
@@ -43,5 +43,5 @@ def test_the_diameter_of_the_file_is_used_unless_the_trial_file_states_one(
     assert trial.subject.marker_diameter == pytest.approx(used)
     notes = [note for note in trial.notes if "diameter of the markers" in note]
     assert len(notes) == bool(noted) and all(noted in note for note in notes)
-    case, _ = load(path)
-    assert case is not None and case.trial.subject.marker_diameter == pytest.approx(used)
+    case = loaded(path)
+    assert case.trial.subject.marker_diameter == pytest.approx(used)
