@@ -35,7 +35,7 @@ TINY_SHARE = 1e2 * np.finfo(np.float64).eps
 """Share of the larger value at the bounds below which a value is rounding, such as that of exp(a) - 1 - a at rest."""
 
 
-_BY_FRAME = "Of an array w (T, ...) that the cost itself holds, take w[problem.frame_number]."
+_BY_FRAME = "Where the cost holds an array w (T, ...) itself, take w[problem.frame_number]."
 
 
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
