@@ -173,10 +173,8 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
     try:
         with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            if (
-                sum(each.file_size for each in entries if each.filename.lower().endswith(RECORDINGS))
-                > LARGEST
-            ):
+            sizes = [each.file_size for each in entries if each.filename.lower().endswith(RECORDINGS)]
+            if sum(sizes) > LARGEST:
                 raise too_large(name)
             if len(entries) > MOST_FILES:
                 raise refused("bad_archive", name, f"it holds {len(entries)} files", f"{MOST_FILES} at most")

@@ -448,14 +448,13 @@ class Joined:
                 "numbers of frames": usual == 1.0,
                 "not of measurement, but as uneven as times of arrival": most - least > 0.5 * usual,
             }
-            faults = (
-                f"send the times in seconds: they are {fault}" for fault, holds in times_of.items() if holds
-            )
+            fault = next((fault for fault, holds in times_of.items() if holds), None)
+            other_rate = f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})"
             raise input_error(
                 "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
                 expected=f"{self._live.rate:g} times a second",
-                remedy=next(faults, f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})"),
+                remedy=f"send the times in seconds: they are {fault}" if fault else other_rate,
             )
 
     def _due(self, head: Reading, now: float) -> bool:
