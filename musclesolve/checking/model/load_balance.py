@@ -237,10 +237,6 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     yield finding("mass.model", error_if(is_far), values, Where(case.fixed.model.file), cost=cost)
 
 
-FOREIGN = 1.6
-"""Mean square misfit of loads over the variance of the needed force: sound 1.1, other faults 1.3, other times 1.9."""
-
-
 def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find feet that stand without a load, and frames in which loads and motion do not balance."""
     time = case.time
@@ -269,15 +265,16 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     if (kept & valid)[case.inside].all():
         return
     lost = float(np.mean(~kept[acting])) if acting.sum() >= case.fixed.fewest else 0.0
-    due = case.fixed.due[acting, 3:]
-    off = (case.force(case.loads)[acting] - due) / np.maximum(due.std(axis=0), 0.02 * case.fixed.model.weight)
-    unlike = float(np.minimum(off**2, 4.0).mean()) if lost else 0.0
-    another = lost > 0.5 or unlike > FOREIGN
-    values = {"count": int(np.sum(~valid)), "frames": int(kept.size), "limit": limit}
-    values |= {"most": float(np.nanmax(residual)), "share": lost, "unlike": unlike}
+    values = {
+        "count": int(np.sum(~valid)),
+        "frames": int(kept.size),
+        "limit": limit,
+        "most": float(np.nanmax(residual)),
+        "share": lost,
+    }
     code = "unbalanced.filter" if kept[case.inside].all() else "unbalanced"
-    code = "another_trial.loads" if another else code
-    yield case.fault(code, error_if(another), values, times=time_spans(~valid, time))
+    code = "another_trial.loads" if lost > 0.5 else code
+    yield case.fault(code, error_if(lost > 0.5), values, times=time_spans(~valid, time))
 
 
 def flight_spans(case: ModelCase) -> Array:

@@ -291,8 +291,7 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
     if fitting.sum() < case.fixed.fewest:
         return
     scores = np.minimum((off**2).mean(axis=2), 4.0)[:, fitting].mean(axis=1)
-    limit = min(BETTER * scores[0], 1.0) if scores[0] > UNLIKE else 0.0  # of another time: 1 and more
-    same = int(scores.argmin()) if scores.min() < limit else 0
+    same = int(scores.argmin()) if scores.min() < BETTER * scores[0] and scores[0] > UNLIKE else 0
     force_axes, now = SIGNED_AXES[same], nearness(case, loads)
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"], names)
