@@ -226,3 +226,20 @@ def test_a_trc_file_without_its_first_line_is_repaired_like_any_other(tmp_path: 
     found = read_repaired(tmp_path / "walk.trc", read_trc, lambda name, error: faults.append(name))
     assert found is not None and faults == ["header_rate"]
     np.testing.assert_allclose(found.position, walk.position, atol=1e-6)
+
+
+def test_faulty_cells_are_named_once_where_a_repair_moves_their_lines(tmp_path: Path, walk: Markers) -> None:
+    write_trc(tmp_path / "walk.trc", walk)
+    rows = (tmp_path / "walk.trc").read_text().splitlines()
+    for row in (12, 15):
+        rows[row] = rows[row].rpartition("\t")[0] + "\tx"
+    (tmp_path / "walk.trc").write_text("\n".join([*rows[:8], rows[7], *rows[8:]]))
+    faults = list[tuple[str, str]]()
+    assert (
+        read_repaired(
+            tmp_path / "walk.trc", read_trc, lambda *fault: faults.append((fault[0], str(fault[1])))
+        )
+        is None
+    )
+    ((code, said),) = faults
+    assert code == "unreadable" and "line 14" in said and "line 17" in said

@@ -613,7 +613,9 @@ def unusual_values(case: Case) -> Iterator[Finding]:
         for of, value in many.items():
             size = value.get(*part) if part else value
             if is_number(size) and (size < low or size > high):
-                values = {"name": f"{key} {of}".strip(), "size": size, "low": low, "high": high}
+                name = " ".join(word for word in (key, of, *part) if word)
+                at = f" at stature_m = {subject.stature:g}" if power else ""
+                values = {"name": name, "size": size, "low": low, "high": high, "at": at}
                 heavy = key == "shoe_mass_kg"  # the heaviest boots weigh twice the usual limit
                 repair = replace_fields(subject=replace(subject, shoe_mass=high)) if heavy else None
                 grave = error_if(heavy and size > 2.0 * high)

@@ -747,9 +747,8 @@ def number_table(
 def _not_numbers(wrong: list[tuple[int, str, str]], decimal: str, path: Path) -> InputError:
     """The error of cells that hold no number: line, name of the column, and text of each."""
     (line, name, cell), *others = wrong
-    commas = decimal == ","
-    expected = "a number with a decimal comma, as in the rows before" if commas else "a number"
-    remedy = (not commas and decimal_point(cell)) or _correct_cell(name)
+    expected = "a number" + " with a decimal comma, as in the rows before" * (decimal == ",")
+    remedy = (decimal == "." and decimal_point(cell)) or _correct_cell(name)
     problem = f"{_short(cell)!r} is not a number"
     if others:
         more = [f"line {line}, column '{name}': {_short(cell)!r}" for line, name, cell in others]

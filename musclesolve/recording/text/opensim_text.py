@@ -491,7 +491,7 @@ def read_repaired(
             except InputError as refused:
                 next_error = refused
                 next_error.file = path
-        if next_error is not None and next_error.problem == error.problem:
+        if next_error is not None and next_error.code == error.code:
             continue
         report(name, error)
         if next_error is None:

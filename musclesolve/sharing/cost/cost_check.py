@@ -35,9 +35,6 @@ TINY_SHARE = 1e2 * np.finfo(np.float64).eps
 """Share of the larger value at the bounds below which a value is rounding, such as that of exp(a) - 1 - a at rest."""
 
 
-_BY_FRAME = "Of an array w (T, ...) that the cost itself holds, take w[problem.frame_number]."
-
-
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     """Check that costs that are not built in have the shapes, the gradient and the convexity that they declare.
 
@@ -218,7 +215,8 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             with np.errstate(all="ignore"):
                 answer = getattr(cost, method)(problem, activation)
         except Exception as error:
-            error.add_note(f"{method} has {frames} frames here. {_BY_FRAME}")
+            by_frame = "where the cost holds an array w (T, ...) itself, take w[problem.frame_number]"
+            error.add_note(f"{method} has {frames} frames here; {by_frame}.")
             raise
         fault, remedy = f"{method} returns an object of type {type(answer).__name__}", None
         if hasattr(answer, "shape"):

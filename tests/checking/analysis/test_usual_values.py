@@ -28,3 +28,10 @@ def test_a_setting_far_from_its_usual_range_is_named_with_its_place(name: str, t
     (found,) = (f for f in check(copy.write(tmp_path)).findings if f.code == "unusual_value")
     assert found.severity == "warning"
     assert name.split(".")[1] in found.what and name.split(".")[1] in (found.where.field or "")
+
+
+def test_a_mass_is_unusual_at_the_stature_that_is_stated(tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    copy.set_key("subject", "mass_kg", "140.0")
+    said = [f.what for f in check(copy.write(tmp_path)).findings if f.code == "unusual_value"]
+    assert [what.rpartition(" at ")[2] for what in said] == ["stature_m = 1.7"]
