@@ -68,6 +68,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     coordinates.feet_on_plates: "mass ground file",
     load_balance.place_of_points: "mass ground place",
     load_balance.points_under_feet: "place",
+    load_balance.ways_of_feet: "place",
     load_balance.feet_along_pressure: "ground place",
     load_balance.parts_of_feet: "",
     load_balance.way_of_body: "mass ground file",

@@ -80,6 +80,9 @@ WAYS = 0.92, 1.5
 NEEDED = 0.95, 2.0
 """The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
 1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
+WAYS_ALIKE = 0.75
+"""Way of the pressure under one foot over the way under the other in 0.4 s and more of a step: sound walks have 0.92 to
+1.14, a way times 0.5 or 1.5 0.34 and 1.43 and more."""
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
@@ -606,6 +609,30 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
             (share[:, None] * point for share, (_, point, _) in zip(force, parts, strict=True)), np.zeros(3)
         )
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
+
+
+def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
+    """Compare the ways of the pressure under both feet in the same part of a step, also of steps that the file cuts."""
+    fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
+    for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
+        (along, _, long), last = sole.place(point), len(loaded)
+        lasting = [run for run in true_runs(loaded) if run[1] - run[0] > STANCE * fixed.rate]
+        steps.append([((along / long)[slice(*run)], run[0] == 0, run[1] == last) for run in lasting])
+    ratios = list[float]()
+    for (one, no_start, no_end), (other, lacks_start, lacks_end) in (
+        product(*steps) if len(steps) == 2 else ()
+    ):
+        if (no_start or lacks_start) and (no_end or lacks_end):
+            continue
+        count = min(len(one), len(other))
+        part = slice(-count, None) if no_start or lacks_start else slice(count)
+        ratios.append(float(np.ptp(one[part]) / max(np.ptp(other[part]), 1e-9)))
+    ratio = float(np.median(ratios)) if ratios else 1.0
+    if not WAYS_ALIKE < ratio < 1.0 / WAYS_ALIKE:
+        foot, beside = (sole.body for sole in fixed.soles)
+        limits = {"low": WAYS_ALIKE, "high": 1.0 / WAYS_ALIKE}
+        values = {"ratio": ratio, "foot": foot, "other": beside} | limits
+        yield case.fault("pressure_way.feet", "warning", values)
 
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:

@@ -70,14 +70,14 @@ def resting(trial: Trial) -> Trial:
     return on_loads(at_mean)(trial)
 
 
-def way_of_pressure(factor: float) -> Spoil:
-    """Points of force that travel another way under each foot."""
+def way_of_pressure(factor: float, side: str = "") -> Spoil:
+    """Points of force that travel another way under each foot, or under the foot of a side."""
 
     def of_all(loads: Loads) -> Loads:
         changed = []
         for load in loads:
             point = load.point.copy()
-            for first, stop in true_runs(load.force[:, 1] > 40.0):
+            for first, stop in true_runs(load.force[:, 1] > 40.0) if load.body.endswith(side) else ():
                 middle = np.average(point[first:stop], axis=0, weights=load.force[first:stop, 1])
                 point[first:stop] = middle + factor * (point[first:stop] - middle)
             changed.append(replace(load, point=point))
@@ -211,6 +211,14 @@ def test_horizontal_forces_of_another_scale_are_named(
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)
     assert code in found
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("factor", [0.5, 1.6])
+def test_a_way_of_another_scale_under_one_foot_is_compared_with_the_other(name: str, factor: float) -> None:
+    found = findings_of_body(way_of_pressure(factor, "_r")(trials()[name]).body())
+    (said,) = [each.what for each in found if each.code == "pressure_way" and "as far under" in each.what]
+    assert "calcn_r" in said
 
 
 @pytest.mark.parametrize("name", WALKS)
