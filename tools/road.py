@@ -38,7 +38,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157298,
+    "Python, package and muscle_db": 157294,
     "public names": 180,
     "bindings of vague names": 64,
     "records of one module": 224,

@@ -579,8 +579,7 @@ def loads_in_moments(case: MomentCase) -> Iterator[Finding]:
     if case.frames.sum() < fixed.fewest or len(model.roots) != 1 or len(feet) != 2:
         return
     bodies, ahead = [*feet, model.roots[0].outboard.body], np.cross(model.up, fixed.sideward)
-    tried = {
-        "as it should": ({}, None),
+    tried: dict[str, tuple[dict[str, str], Array | None]] = {
         "on the foot that swings": (dict(zip(feet, reversed(feet), strict=True)), None),
         "with its forward force reversed": ({}, 2.0 * np.outer(ahead, ahead)),
         "without horizontal forces": ({}, np.eye(3) - np.outer(model.up, model.up)),
@@ -591,7 +590,7 @@ def loads_in_moments(case: MomentCase) -> Iterator[Finding]:
         for where, load in tried.items()
     }
     where = max(likeness, key=lambda load: likeness[load])
-    now, then = likeness["as it should"], likeness[where]
+    now, then = likeness_of(moments, case.expected(names)), likeness[where]
     if then >= CLOSE and 1.0 - then < REMAINS * (1.0 - now):
         code = "plate_axes" if "force" in where else "load_body"
         yield case.fault(f"{code}.moments", "error", {"where": where, "then": then, "now": now})

@@ -66,6 +66,7 @@ class KernelProblem:
     arrays: tuple[Any, ...]
     shape: tuple[int, int, int]  # T, m, n
     sizes: tuple[int, int, int]  # rows of moments and soft rows, muscles, terms
+    highest_power: float  # of a term
 
     @classmethod
     def from_problem(
@@ -97,12 +98,8 @@ class KernelProblem:
             *kernel_arrays(terms, frames, muscles),
         )
         sizes = (dofs + soft[1].shape[1], muscles, len(terms))
-        return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes)  # type: ignore[arg-type]
-
-    @property
-    def highest_power(self) -> float:
-        """The highest exponent of a term."""
-        return float(max(self.arrays[-4].tolist(), default=0.0))
+        highest = max((term.form.exponent for term in terms), default=0.0)
+        return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes, highest)  # type: ignore[arg-type]
 
     def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
