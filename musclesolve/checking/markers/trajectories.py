@@ -63,11 +63,12 @@ FROZEN_FRAMES, FROZEN_FOR, NEIGHBORS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
-# A coordinate that goes by equal steps for so many frames and so long [s], as where a line filled a gap, while its
-# distances from its neighbors leave their chord by so much [m]: the change of its steps is so many of the least steps
-# of the file at most, and more just before and after, and usually. No marker of 15 sound recordings goes so.
-STRAIGHT_FRAMES, STRAIGHT_FOR, DISTANCES_CURVE = 8, 0.1, 0.001
-EQUAL_STEPS, KINK, USUAL_BEND = 2.01, 8.0, 4.0
+# A coordinate that goes along a polynomial for so many frames and so long [s], as where it filled a gap, while its
+# distances from its neighbors leave their chord by so much [m]: its difference of this order is what rounding makes of
+# zero at most, and so many times as much just before and after, and usually. No marker of 15 sound recordings goes so.
+FILLED_FRAMES, FILLED_FOR = 8, 0.1
+FILLED_BY = {"straight": (2, 0.001), "curved": (4, 0.015)}
+ROUNDED, KINK, USUAL_BEND = 0.505, 4.0, 2.0
 # Jitter from frame to frame that gives a warning [m], and how many frames show it: windows of 15 sound recordings have
 # up to 1.1 mm, 1.5 mm at 50 Hz. Smallest step of most markers [m]: many files have whole millimeters.
 NOISY, FEWEST_FOR_NOISE, COARSE = 0.0016, 20, 0.0015
@@ -85,7 +86,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
     markers, pairs = case.trial.markers, distances(case.trial)
     length = None if pairs is None else pairs.measured(markers.position)
     shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))
-    fewest = max(STRAIGHT_FRAMES, frames_of(STRAIGHT_FOR, markers.rate))
+    fewest = max(FILLED_FRAMES, frames_of(FILLED_FOR, markers.rate))
     for name in case.trial.used_markers:
         path, digit = markers[name], _smallest_step(markers[name])
         still = np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)])
@@ -100,8 +101,11 @@ def held_samples(case: Case) -> Iterator[Finding]:
             rests = (np.abs(path[stop : stop + 1] - path[last]) <= HELD_STEPS * digit).all(axis=1).any()
             if not rests and median_of_known(np.abs(apart[last] - apart[first])) > NEIGHBORS_GO:
                 held[first : last + 1] = True
-        straight = _straight(path, apart, fewest, digit) & ~held
-        for code, frames in (("frozen", held), ("frozen.straight", straight)):
+        kinds, known = {"frozen": held}, np.zeros_like(held)
+        for by, of in FILLED_BY.items():
+            kinds[f"frozen.{by}"] = _on_polynomial(path, apart, fewest, digit, *of)
+        for code, frames in kinds.items():
+            frames, known = frames & ~known, frames | known
             if frames.any():
                 values = {"name": name, "count": frames.sum()}
                 where = Where(markers.path, markers=(name,), times=time_spans(frames, markers.time))
@@ -115,18 +119,21 @@ def _smallest_step(path: Array) -> float:
     return float(np.nanmin(steps, where=steps > 1e-9, initial=np.inf))
 
 
-def _straight(path: Array, apart: Array, fewest: int, digit: float) -> Mask:
-    """Return frames (T,) in which a coordinate of a path (T, 3) goes by equal steps, but distances (T, n) do not."""
-    bend = np.abs(np.diff(path, n=2, axis=0))
-    straight: Mask = np.zeros(len(path), bool)
-    for axis in np.flatnonzero(median_of_known(bend) > USUAL_BEND * digit):
-        for start, stop in true_runs(long_enough(bend[:, axis] <= EQUAL_STEPS * digit, fewest)):
-            run = apart[start : stop + 2]
+def _on_polynomial(path: Array, apart: Array, fewest: int, digit: float, order: int, far: float) -> Mask:
+    """Return frames (T,) in which a coordinate of a path (T, 3) is a polynomial, distances (T, n) no line.
+
+    Differences of some order are zero there, beside the rounding to a digit [m]. far: distance from the chord [m].
+    """
+    bend, zero = np.abs(np.diff(path, n=order, axis=0)), ROUNDED * 2.0**order * digit
+    filled: Mask = np.zeros(len(path), bool)
+    for axis in np.flatnonzero(median_of_known(bend) > USUAL_BEND * zero):
+        for start, stop in true_runs(long_enough(bend[:, axis] <= zero, fewest)):
+            run = apart[start : stop + order]
             chord = run[0] + np.linspace(0.0, 1.0, len(run))[:, None] * (run[-1] - run[0])
-            curved = median_of_known(np.abs(run - chord).max(axis=0)) > DISTANCES_CURVE
-            if curved and np.pad(bend[:, axis], 1)[[start, stop + 1]].min() > KINK * digit:
-                straight[start : stop + 1] = True
-    return straight
+            leave = median_of_known(np.abs(run - chord).max(axis=0)) > far
+            if leave and np.pad(bend[:, axis], 1)[[start, stop + 1]].min() > KINK * zero:
+                filled[start : stop + order - 1] = True
+    return filled
 
 
 @check_at(Stage.HELD_SAMPLES)

@@ -47,6 +47,22 @@ def filled(case: Case, marker: str, first: int, count: int, axes: slice, held: b
     return changed(case, fill)
 
 
+@pytest.mark.parametrize("marker", ["heel_r", "toe_r", "knee_lateral_r"])
+def test_a_long_gap_on_a_cubic_curve_is_named(stride: Case, marker: str) -> None:
+    """A swing of 0.4 s that a cubic through three frames on either side replaces is off by 20 mm and more."""
+    column, lost = stride.trial.markers.names.index(marker), slice(40, 80)
+    ends, inside = np.r_[37:40, 80:83], np.arange(40, 80)
+
+    def fill(position: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        new = position + np.random.default_rng(3).normal(0.0, 1e-4, position.shape)
+        for axis in range(3):
+            new[lost, column, axis] = np.polynomial.Polynomial.fit(ends, new[ends, column, axis], 3)(inside)
+        return np.round(new, 6)
+
+    (curve,) = held_samples(changed(stride, fill))
+    assert curve.code == "frozen" and curve.where.markers == (marker,) and "cubic curve" in curve.what
+
+
 @pytest.mark.parametrize("marker", ["heel_r", "toe_l", "asis_r", "knee_lateral_l"])
 @pytest.mark.parametrize(("axes", "held"), [(slice(0, 3), False), (slice(0, 1), True)])
 def test_equal_steps_amid_moving_neighbors_are_named(
