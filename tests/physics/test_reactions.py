@@ -16,7 +16,7 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies
-from musclesolve.dynamics.inverse.projection import absolute_system, joint_wrenches, reactions_by_projection
+from absolute_projection import absolute_system, joint_wrenches, reactions_by_projection
 
 
 @pytest.fixture(scope="module")

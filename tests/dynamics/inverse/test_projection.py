@@ -15,7 +15,7 @@ from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Model, Wrench, expand, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
-from musclesolve.dynamics.inverse.projection import absolute_system, reactions_by_projection
+from absolute_projection import absolute_system, reactions_by_projection
 from musclesolve.errors import MuscleSolveError
 
 
