@@ -6,11 +6,11 @@ The formulas of absolute_projection.py with C = Phi_q, whose pseudo-inverse E co
 from __future__ import annotations
 
 import numpy as np
+from absolute_projection import AbsoluteSystem
 
 from musclesolve.dynamics import Model, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
-from absolute_projection import AbsoluteSystem
 from musclesolve.errors import MuscleSolveError
 
 
