@@ -60,9 +60,9 @@ class FullProblem:
         needed: M qdd - g, (T, N), generalized forces with the passive muscle forces in g.
         force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
         max_isometric_force: (n,) [N].
-        lower: smallest activation, broadcast to (T, n).
-        upper: largest activation, broadcast to (T, n).
-        reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: there are no reserves.
+        lower: smallest activation, a number, (n,) or (T, n).
+        upper: largest activation, a number, (n,) or (T, n).
+        reserve_weight: cost of a reserve, a number, (m,) or (T, m) [cost per (N m)^2]; None: there are no reserves.
         muscle: n names.
         dof: m names.
         data: further fields of Problem that some costs need.

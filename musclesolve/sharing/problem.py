@@ -43,9 +43,9 @@ class Problem:
         moment: (T, m) [N m], moments that the contractile elements must produce.
         force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
         max_isometric_force: (n,) [N].
-        lower: smallest activation, broadcast to (T, n); never negative.
-        upper: largest activation, broadcast to (T, n).
-        reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly. A
+        lower: smallest activation, a number, (n,) or (T, n); never negative.
+        upper: largest activation, a number, (n,) or (T, n).
+        reserve_weight: cost of a reserve, a number, (m,) or (T, m) [cost per (N m)^2]; None: moments are met exactly. A
             cost of levels (min/max) has no such weighting: its reserves come first, as small as possible. The weights
             of `solve(on_infeasible="reserve")` are stiff enough. With weights from ten times as much on, double
             precision may not certify a frame whose moments are far beyond reach: it stays without solution.

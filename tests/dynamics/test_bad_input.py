@@ -33,7 +33,6 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.forward.simulate import Integration
 from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
-from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products
 from musclesolve.errors import InputError, MuscleSolveError
@@ -165,7 +164,7 @@ def test_names_of_rows_that_the_model_does_not_have(model):
 
 @pytest.mark.parametrize("wrenches", [None, ["foot_r"]])
 def test_no_wrenches_at_all(model, still, wrenches):
-    for call in (projected_moments, lagrange_multipliers, absolute_system):
+    for call in (projected_moments, lagrange_multipliers):
         with refused("bad_type", "wrenches"):
             call(model, still, wrenches)
 
@@ -176,7 +175,6 @@ def test_wrenches_in_a_tuple_and_from_a_generator(model, still):
     for call in (
         lambda wrenches: projected_moments(model, still, wrenches),
         lambda wrenches: lagrange_multipliers(model, still, wrenches).constraint,
-        lambda wrenches: absolute_system(model, still, wrenches).moments,
         lambda wrenches: joint_loads(model, still, segments, wrenches)["knee_flexion_r"].moment,
         lambda wrenches: intersegmental_moment(model, still, segments, wrenches, "knee_flexion_r").total,
         lambda wrenches: joint_reactions(expand(model), still, wrenches).force,

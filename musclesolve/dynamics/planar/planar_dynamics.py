@@ -1,9 +1,9 @@
 """Dynamics of a planar tree by projection: joint moments and reactions, contact with the ground, forces of muscles.
 
-M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
-the columns of D gives the equations in q (2.9), projection on the columns of E the reactions without any inversion
-(2.10). lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to
-distal): a net intersegmental force, and the contact of the bones only if h contains the muscle forces.
+M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2). Projection on the columns of D gives the
+equations in q (2.9), projection on the columns of E the reactions without any inversion (2.10). lambda_j is the force
+that the distal segment of joint j exerts on the proximal one (z points from proximal to distal): a net intersegmental
+force, and the contact of the bones only if h contains the muscle forces.
 
 Three constraints hold a foot (Blajer, Dziewiecki & Mazur 2006, 14, second row with -l3 cos phi3, correction E3): the
 ground point keeps its place and one segment its angle. Mode a clamps the foot (flat on the ground), mode b the toes

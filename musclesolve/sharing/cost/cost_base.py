@@ -407,7 +407,7 @@ def field_of(problem: Problem, name: str, owner: str) -> Array:
     array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
     if array is None:
         # reserve weights are the other ones that may be absent
-        expected = OPTIONAL.get(name, "(T, m), broadcast")
+        expected = OPTIONAL.get(name, "a number, (m,) or (T, m)")
         again = ", ms.leg_problem(result, side, trial=trial)" if name in FROM_TRIAL else ""
         raise input_error(
             "missing_argument",

@@ -130,7 +130,7 @@ def check_expression(problem: Problem, cost: Cost) -> None:
                 where=f"the cost {part.name}",
                 problem="term_expression gives no expression of CasADi",
                 expected="the value of term_value in one frame, made of activation and parameters",
-                remedy=f"or choose {batch}cyipopt or slsqp: they need no expression",
+                remedy=f"or ms.solve with {batch}cyipopt or slsqp, which need no expression",
             ) from error
         stated = float(part.term_value(first, activation)[0])
         if symbol.numel() == 1:
