@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from link_projection import absolute_system
 from refusals import refused
 
 from benchmarks.serial_chains import random_chain
@@ -33,7 +34,6 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.forward.simulate import Integration
 from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
-from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products
 from musclesolve.errors import InputError, MuscleSolveError

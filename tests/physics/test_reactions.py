@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from link_projection import absolute_system, joint_wrenches, reactions_by_projection
 from natural_projection import reactions_classical
 from poses import motion_through
 from small_models import random_chain, random_motion
@@ -16,7 +17,6 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies
-from musclesolve.dynamics.inverse.projection import absolute_system, joint_wrenches, reactions_by_projection
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,16 @@
 """Joint reactions by projection in natural coordinates, and by the classical formula: checks of the multipliers.
 
-The formulas of `musclesolve.dynamics.inverse.projection` with C = Phi_q, whose pseudo-inverse E comes from geometry.
+The formulas of `link_projection` with C = Phi_q, whose pseudo-inverse E comes from geometry.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from link_projection import AbsoluteSystem
 
 from musclesolve.dynamics import Model, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
-from musclesolve.dynamics.inverse.projection import AbsoluteSystem
 from musclesolve.errors import MuscleSolveError
 
 

@@ -1,6 +1,6 @@
 """Dynamics of a planar tree by projection: joint moments and reactions, contact with the ground, forces of muscles.
 
-M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
+M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2). Projection on
 the columns of D gives the equations in q (2.9), projection on the columns of E the reactions without any inversion
 (2.10). lambda_j is the force that the distal segment of joint j exerts on the proximal one (z points from proximal to
 distal): a net intersegmental force, and the contact of the bones only if h contains the muscle forces.

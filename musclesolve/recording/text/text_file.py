@@ -311,7 +311,8 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         with suppress(OSError):
             wanted = suffixes or RECORDED
             present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
-            drafts = f"; `musclesolve init {path}` drafts a trial file" if wanted == (".toml",) else ""
+            drafts = f"; `musclesolve init {path}` drafts a trial file, with --study a study file"
+            drafts *= wanted == (".toml",)
             none = f"name a file elsewhere: none in {path.name or path} ends in {', '.join(wanted)}{drafts}"
             remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):

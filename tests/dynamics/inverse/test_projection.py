@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from link_projection import absolute_system, reactions_by_projection
 from natural_projection import (
     natural_multipliers,
     natural_multipliers_classical,
@@ -15,7 +16,6 @@ from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Model, Wrench, expand, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
-from musclesolve.dynamics.inverse.projection import absolute_system, reactions_by_projection
 from musclesolve.errors import MuscleSolveError
 
 
