@@ -442,7 +442,7 @@ class Joined:
         times, usual = np.unique(self._times), self._live.rate
         self._times, self._stretches = self._times[-2:], self._stretches + 1
         steps = np.diff(times)
-        rate, off = _slope(times, np.arange(len(times)))
+        rate, off = _slope(times, np.arange(len(times), dtype=float))
         if abs(rate / usual - 1.0) > OTHER_RATE:  # samples are lost, or it is another rate
             rate = 1.0 / float(np.median(steps))
             if 0.5 < usual * np.quantile(steps, 0.1) < 1.5:
