@@ -4,7 +4,8 @@ Labels of markers are the name and the axis, such as `R.ASIS_x`, with `_`, `.`, 
 the channel names its marker and has the type PositionX, PositionY or PositionZ (XDF, content-type MoCap). Labels of
 plates are the columns that [[force]] of the trial file names, or `force`, `point` (or `cop`, `p`) and `moment` (or `f`,
 `m`) with the axis, the number of the plate before or behind: `plate1_force_x`, `1_fx`, `Fx1`; without a number it is
-plate 1. Labels of EMG are the names of the channels.
+plate 1. Labels of EMG are the names of the channels. A person before the names, as in `Ann:R.ASIS_x`, is left out where
+it is one person.
 """
 
 import re
@@ -20,6 +21,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
+from musclesolve.recording.markers.marker_names import without_one_person
 from musclesolve.recording.plates.foot_forces import ROLES, columns_of
 from musclesolve.recording.schema import validated
 from musclesolve.recording.units_and_axes import meters_in, newton_meters_in, newtons_in
@@ -74,8 +76,10 @@ class Layout:
         place = dict[tuple[str, str], int]()
         scale, ignored = np.ones(len(channels)), False
         stated = _stated_plates(wanted)
-        for column, channel in enumerate(channels):
-            key, kind = _meaning(channel, live, stated)
+        names, axes = zip(*map(_marker_of, channels), strict=True) if channels else ((), ())
+        positions = zip(without_one_person(names, live.markers), axes, strict=True)
+        for column, (channel, position) in enumerate(zip(channels, positions, strict=True)):
+            key, kind = _meaning(channel, position, live, stated)
             if key is None:
                 continue
             if kind in _ROLES and not live.plates:
@@ -153,15 +157,21 @@ def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
     return plates
 
 
+def _marker_of(channel: Channel) -> tuple[str, str]:
+    """Marker and axis that a channel may be of, by its type or else its label; empty for another channel."""
+    if channel.marker and re.fullmatch("Position[XYZ]", channel.type):
+        return channel.marker, channel.type[-1].lower()
+    match = _MARKER.fullmatch(channel.label.strip())
+    return (match[1], match[2].lower()) if match else ("", "")
+
+
 def _meaning(
-    channel: Channel, live: Expected, stated: dict[str, tuple[str, str]]
+    channel: Channel, position: tuple[str, str], live: Expected, stated: dict[str, tuple[str, str]]
 ) -> tuple[tuple[str, str] | None, str]:
     """Return the meaning of a channel, None for a channel that is not needed; and the kind of its unit."""
     label = channel.label.strip()
-    if channel.marker in live.markers and re.fullmatch("Position[XYZ]", channel.type):
-        return (channel.marker, channel.type[-1].lower()), "marker"
-    if (match := _MARKER.fullmatch(label)) and match[1] in live.markers:
-        return (match[1], match[2].lower()), "marker"
+    if position[0] in live.markers:
+        return position, "marker"
     if label in stated:
         return stated[label], stated[label][0].split()[0]
     if label in live.channels:

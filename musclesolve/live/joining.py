@@ -57,7 +57,11 @@ STRETCHES = 5
 OTHER_RATE = 0.01
 """Share by which the rate of the markers may differ from that of `Live`."""
 OTHER_STEP = 0.1
-"""Share by which their median step may: stamps are often rounded to milliseconds."""
+"""Share by which it may differ from a thousandth of it, for times in milliseconds."""
+UNEVEN = 0.24
+"""A time is uneven that is so many periods off the even times; the filter refuses a sample at a quarter,"""
+OFTEN = 0.1
+"""and times are where more than this share of the samples is."""
 RECORDING = "recording"
 """Clock of a stream that starts with the wait for the first sample; earlier samples of other streams are skipped."""
 PASSING = 0.1
@@ -421,8 +425,9 @@ class Joined:
     def _check_rate(self, time: float) -> None:
         """Refuse markers that come at another rate than the rate of the filter.
 
-        Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
-        that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.
+        Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the numbers of the samples
+        over their times, which jitter does not change. Where samples may be lost, it is the slope of the periods of the
+        `Live` that have passed, counted step by step.
         """
         if len(self._times) > 1 and abs(time - self._times[-1]) > max(ANEW, 2.0 * np.ptp(self._times[-2:])):
             self._times.clear()
@@ -434,27 +439,34 @@ class Joined:
             return
         if len(self._times) <= COUNTED or abs(time - self._times[0]) < MEASURED:
             return
-        times = np.unique(self._times)
+        times, usual = np.unique(self._times), self._live.rate
         self._times, self._stretches = self._times[-2:], self._stretches + 1
         steps = np.diff(times)
-        rate = 1.0 / float(np.median(steps))
-        if abs(rate / self._live.rate - 1.0) <= OTHER_STEP:
-            periods = np.cumsum(np.round(steps * self._live.rate))
-            rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
-        if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
-            least, usual, most = np.quantile(steps, (0.1, 0.5, 0.9))
-            times_of = {
-                "in milliseconds": abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP,
-                "numbers of frames": usual == 1.0,
-                "not of measurement, but as uneven as times of arrival": most - least > 0.5 * usual,
-            }
-            faults = (f"send the times in seconds: they are {fault}" for fault in times_of if times_of[fault])
-            raise input_error(
-                "bad_stream",
-                problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
-                expected=f"{self._live.rate:g} times a second",
-                remedy=next(faults, f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})"),
-            )
+        rate, off = _slope(times, np.arange(len(times), dtype=float))
+        if abs(rate / usual - 1.0) > OTHER_RATE:  # samples are lost, or it is another rate
+            rate = 1.0 / float(np.median(steps))
+            if 0.5 < usual * np.quantile(steps, 0.1) < 1.5:
+                rate, off = _slope(times, np.append(0, np.cumsum(np.round(steps * usual))))
+        uneven = float(np.mean(off > UNEVEN)) > OFTEN
+        if abs(rate / usual - 1.0) <= OTHER_RATE and not uneven:
+            return
+        problem, remedy = f"has markers {rate:.4g} times a second", f"--rate {rate:.4g}"
+        remedy += f", or in Python Live(..., rate_hz={rate:.4g})"
+        in_seconds = "send the times in seconds: they are"
+        if abs(1000.0 * rate / usual - 1.0) < OTHER_STEP:
+            remedy = f"{in_seconds} in milliseconds"
+        elif np.median(steps) == 1.0:
+            remedy = f"{in_seconds} numbers of frames"
+        elif uneven:
+            least, most = 1000.0 * np.quantile(steps, (0.1, 0.9))
+            problem = f"has markers at uneven times: their steps last {least:.3g} to {most:.3g} ms"
+            remedy = "send the times of measurement: these are as uneven as times of arrival"
+        raise input_error(
+            "bad_stream",
+            problem=f"{self._names[self._carrier or 0]} {problem}",
+            expected=f"{usual:g} times a second",
+            remedy=remedy,
+        )
 
     def _due(self, head: Reading, now: float) -> bool:
         """Return whether the earliest reading of markers is complete, or has been held long enough."""
@@ -506,6 +518,12 @@ class Joined:
         begun = [(key, past) for key, past in self._past.items() if past.steps]
         silent = [past.received + SILENT for key, past in begun if not past.has(self._on_clock(head, key))]
         return min(longest, max(silent, default=head.received))
+
+
+def _slope(times: Array, counts: Array) -> tuple[float, Array]:
+    """Counts of periods per second by times [s], and how many periods each is off its even time."""
+    slope, start = np.polyfit(times - times[0], counts, 1)
+    return float(slope), np.abs(counts - slope * (times - times[0]) - start)
 
 
 def wait_for(delay: float) -> float:

@@ -286,7 +286,10 @@ class SamplePoses:
             coordinates, self.shift, (q, rotation) = self.fitted(markers, before, self._base)
         except MuscleSolveError as error:
             self._lose()
-            return None, None, str(error)
+            problem = getattr(error, "problem", None)
+            # the remedy of the error is for the trial file, whose recording has passed the same check
+            of_stream = f"{problem}; not so in the recording of the trial: see the labels of the stream"
+            return None, None, str(error) if problem is None else of_stream
         links = rotation[self._links]
         joints = np.swapaxes(links[[0, 1, 2, 0, 4, 5]], 1, 2) @ links[1:]
         if self._joints is not None and jumps(angle_between(self._joints, joints), 1.0 / self._rate).any():

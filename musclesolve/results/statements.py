@@ -328,7 +328,7 @@ def in_short(facts: Facts) -> Said:
         if todo.code == "implausible":
             todo = next((entry for entry in first if entry.code in plausible.causes), todo)
         ratio = todo.cost.ratio if todo.cost and todo is first[0] and not todo.decides else None
-        decides = "the verdict rests on it" if todo.decides and todo.code != "implausible" else None
+        decides = "it may explain the verdict" if todo.decides and todo.code != "implausible" else None
         yield say(
             "short_todo", place=str(todo.where) or None, remedy=todo.remedy, ratio=ratio, decides=decides
         )

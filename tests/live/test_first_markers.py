@@ -88,3 +88,14 @@ def test_a_session_in_another_unit_ends_with_its_first_samples_and_leaves_no_rec
     assert not (tmp_path / "session").exists()
     Recorder(tmp_path / "session")  # the next session may have the folder
     assert source.closed and len(list(source.given)) == len(walk) - SAMPLES
+
+
+def test_sides_that_the_stream_alone_exchanges_are_no_fault_of_the_trial_file(live, walk):
+    """The trial has passed its check: a remedy in its file would exchange what is right there."""
+    exchanged = np.arange(len(live.markers))
+    right, left = (live.markers.index(f"shoulder_{side}") for side in "rl")
+    exchanged[[right, left]] = left, right
+    live.clear()
+    sample = walk[0]
+    notes = " ".join(live.step(sample.time, sample.markers[exchanged], sample.plates, sample.emg).notes)
+    assert "see the labels of the stream" in notes and ".toml" not in notes

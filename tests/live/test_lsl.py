@@ -212,6 +212,8 @@ def test_channels_of_the_mocap_form_and_the_columns_of_the_trial_file(live):
         np.arange(3.0 * len(live.markers)), 0.0, 0.0
     )
     assert np.allclose(reading.values[1], [0.003, 0.004, 0.005]) and np.isfinite(reading.values[1:]).all()
+    of_ann = [Channel(f"Ann:{label}", unit) for label, unit in marker_channels(live)]
+    assert Layout.from_channels(of_ann, Wanted.from_live(live, "+x", "+z"), "lsl:A").markers.min() == 0
 
 
 def test_the_columns_that_the_trial_file_names(default_walk_trial):

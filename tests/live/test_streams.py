@@ -455,6 +455,15 @@ def test_jitter_losses_and_rounded_times_do_not_change_the_rate(live):
     kept = times[random.random(700) > 0.1]
     assert len(joined(live, *(markers(live, time) for time in kept))[0]) == len(kept)
     joined(live, *(markers(live, round(time / 0.003) * 0.003) for time in times))
+    for seed in range(8):
+        even = np.arange(300) + np.random.default_rng(seed).normal(0.0, 0.1, 300)
+        joined(live, *(markers(live, time / live.rate) for time in np.sort(even)))
+
+
+def test_uneven_times_are_no_other_rate(live):
+    uneven = np.sort(np.arange(300) + np.random.default_rng(1).exponential(0.4, 300)) / live.rate
+    with refused("bad_stream", "given", "at uneven times: their steps last", "times of arrival"):
+        joined(live, *(markers(live, time) for time in uneven))
 
 
 def test_lost_and_reordered_datagrams_give_no_wrong_frame(live):
@@ -517,6 +526,8 @@ def test_datagrams_become_readings_in_the_global_frame(live, port):
         assert read(names=names[::-1]) == {}
         found = read(time=2, markers=[[float(k), 0.0, 0.0] for k in range(len(names))])
         assert found["markers"].values[0, 1] == -(len(names) - 1)
+        of_ann = read(time=3.0, unit="mm", markers={f"Ann:{name}": place for name, place in by_name.items()})
+        assert np.allclose(of_ann["markers"].values[3], [2.0, -3.0, 3.0])
         assert not stream.remarks
         stream.close()
 

@@ -180,7 +180,7 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     first = each_once({"calm": [jump, WARNING], "wild": stored_findings(stored.attrs[FINDINGS])})[0]
     assert first[0].code == "mass" and first[1] == ("calm", "wild")
     said = [text for _, text in rows(statements(stored))]
-    assert "What to do first: weigh the subject; the verdict rests on it." in said
+    assert "What to do first: weigh the subject; it may explain the verdict." in said
 
 
 def test_a_muscle_that_moves_contact_forces_out_of_the_range_is_the_first_thing_to_do():
@@ -195,7 +195,7 @@ def test_a_muscle_that_moves_contact_forces_out_of_the_range_is_the_first_thing_
 
     codes, first = judged(2.0 * WEIGHT)
     assert codes[0] == "muscle_anatomy" and "implausible" in codes
-    assert first == ["What to do first: compare it; the verdict rests on it."]
+    assert first == ["What to do first: compare it; it may explain the verdict."]
     assert judged(0.1 * WEIGHT)[0][0] == "implausible"
 
 

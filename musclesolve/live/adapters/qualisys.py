@@ -23,6 +23,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.messages import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
+from musclesolve.recording.markers.marker_names import without_one_person
 from musclesolve.recording.schema import validated
 from musclesolve.settings.trial import RecordedSettings
 
@@ -94,6 +95,7 @@ class QualisysStream:
         """The places of the markers among the labels of QTM, and the corners of its plates (P, 4, 3) [m]."""
         live = self._wanted.live
         labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
+        labels = without_one_person(labels, live.markers)
         if missing := [name for name in live.markers if name not in {*labels, *live.optional}]:
             raise input_error(
                 "missing_marker",

@@ -20,6 +20,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
+from musclesolve.recording.markers.marker_names import without_one_person
 from musclesolve.recording.units_and_axes import meters_in
 
 LOG = logging.getLogger("musclesolve")
@@ -157,6 +158,8 @@ class UdpStream:
         if not isinstance(content, dict):
             raise Malformed("markers that are neither an object nor a list")
         wanted = self._wanted.live.markers
+        if not any(name in content for name in wanted):
+            content = dict(zip(without_one_person(content, wanted), content.values(), strict=True))
         if not any(name in content for name in wanted):
             raise Malformed(f"the markers are {few(map(as_text, content)) or 'none'}, not {few(wanted)}")
         rows = [_numbers(content.get(name), 3, f"the marker {name}") for name in wanted]

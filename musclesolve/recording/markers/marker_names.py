@@ -14,7 +14,7 @@ it. A set of a user is checked line by line.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -40,6 +40,14 @@ def split_label(label: str) -> tuple[str, str]:
     """Return person and name of a label such as "Ann:LASI"; the person is "" for a label without one."""
     person, _, plain = label.partition(":")
     return (person, plain) if person and plain else ("", label)
+
+
+def without_one_person(labels: Iterable[str], wanted: Collection[str]) -> list[str]:
+    """Return labels without the person of "Ann:LASI", where one person alone has the wanted names."""
+    labels = list(labels)
+    people = {person for person, plain in map(split_label, labels) if plain in wanted}
+    person = f"{people.pop()}:" if len(people) == 1 else ""
+    return [label.removeprefix(person) for label in labels]
 
 
 FEWEST_NAMED = 6

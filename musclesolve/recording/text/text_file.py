@@ -14,7 +14,7 @@ from typing import Any
 from muscle_db import regular_file
 from muscle_db.parsed_toml import toml_table
 from musclesolve._util.locks import Lock
-from musclesolve._util.messages import as_text, listed_beside, suggestion
+from musclesolve._util.messages import as_text, listed_beside, similar, suggestion
 from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import FilePlace, InputError, file_error, input_error
@@ -311,7 +311,8 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         with suppress(OSError):
             wanted = suffixes or RECORDED
             present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
-            drafts = f"; `musclesolve init {path}` drafts a trial file" if wanted == (".toml",) else ""
+            drafts = f"; `musclesolve init {path}` drafts a trial file, with --study a study file"
+            drafts *= wanted == (".toml",)
             none = f"name a file elsewhere: none in {path.name or path} ends in {', '.join(wanted)}{drafts}"
             remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
@@ -327,7 +328,10 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         kinds = {kind, *RECORDED} - set(STORAGE if kind == ".trc" else [".trc"] if kind in STORAGE else [])
         with suppress(OSError):
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
-            remedy = suggestion(path.name, present) or remedy
+            stems = similar(
+                path.stem, {Path(name).stem for name in present}
+            )  # the ending alone makes no likeness
+            remedy = suggestion(path.name, [name for name in present if Path(name).stem in stems]) or remedy
     return file_error("missing_file", path, problem, expected, remedy)
 
 

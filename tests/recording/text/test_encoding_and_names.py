@@ -54,6 +54,9 @@ def test_only_what_could_be_meant_is_suggested(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refusal:
         read_lines(tmp_path / "walk2.nc")
     assert "walk.nc" in str(refusal.value)
+    with pytest.raises(InputError) as refusal:
+        read_lines(tmp_path / "a.trc")  # like "walks.trc" by its ending alone
+    assert "did you mean" not in str(refusal.value)
 
 
 def test_a_result_that_is_larger_than_any_recording_has_a_hash(tmp_path: Path, monkeypatch) -> None:
