@@ -14,7 +14,7 @@ Scaling a model multiplies the places of all points of a body by three factors. 
 muscles on the body (weighted medians); an end that lies elsewhere was moved alone.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -211,14 +211,23 @@ FAMILY = {0: (0.79, 1.075, 75.3), -1: (1.17, 0.99, 75.3)}
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
+OF_GROUP = 0.4
+"""Share of the mean difference of a group that each of its muscles has, if the group differs and not some of it."""
 CHOSEN = (0.5, 2.0)
-"""Factors of strength that an author may choose for one side."""
+"""Factors of strength that an author may choose for some muscles of one side."""
+LENGTHS = {0: (1.004, 0.943), -1: (1.005, 1.027)}
+"""Factors on the tendons and fibers with which the muscles of the models of a family fit their paths, see `length_scales`.
+13 models have 0.999 to 1.006 times the first and 0.98 to 1.02 times the second."""
+STRETCH = 0.2
+"""Distance of a normalized fiber length from those of public models that no muscle has."""
+REWEIGHTED = 40
+"""Solutions of weighted least squares that approach the least sum of absolute values."""
+LONGER, MISFIT = (float(np.log(1.03)), float(np.log(1.08))), 0.009
+"""Logarithms of the factors on tendons and fibers beyond which they do not fit the paths; what they leave at most to the
+muscles of the ankle in the median, as a share of a length: 13 models have 0.005, a shank scaled by 1.06 alone 0.013."""
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
 sound walks have 0.26 to 1.6."""
-FASTEST = (3.5, 20.0)
-"""Maximum shortening velocity of a muscle [optimal lengths/s]: 4.8 to 12 from slow to fast fibers (Umberger et al.
-2003), 10 in the public models."""
 PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
@@ -414,7 +423,7 @@ INVARIANTS = (
         lambda value: f"{value:.0f} degrees",
     ),
     Invariant(
-        "muscle_tendon", _stretch, "stretch", 0.15, 0.2, 0.0, "fiber length in optimal lengths",
+        "muscle_tendon", _stretch, "stretch", 0.15, STRETCH, 0.0, "fiber length in optimal lengths",
         lambda value: f"{value:.2f}",
     ),
 )  # fmt: skip
@@ -460,7 +469,76 @@ class Deviation:
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
     end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
-    concerned: tuple[str, ...] = ()  # instead of one muscle
+    changes: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # of several muscles; see `Mended`
+
+
+def _stretch_norms(body: Anatomy) -> Array:
+    """Lowest and highest normalized fiber lengths (2, n, P) of public models in the poses, NaN of unknown muscles."""
+    unknown = np.full((2, COUNT), np.nan)
+    norms = [norm_of(name, "stretch", body.stems) for name in body.names]
+    return np.stack([unknown if norm is None else norm for norm in norms], axis=1)
+
+
+def length_scales(body: Anatomy, norms: Array) -> Array:
+    """Factors (2,) on the tendons and the fibers of a model with which its muscles fit their paths; NaN of few muscles.
+
+    Each muscle states a T + b F = L in each pose, with its length L, its tendon T and the length F along the tendon of
+    fibers that are stretched as in public models. Muscles with long tendons decide a, muscles with short ones b. The
+    factors have the least sum of |(a T + b F) / L - 1|; they are divided by those of the family of the model.
+    """
+    stretch = norms.mean(axis=0)
+    along = np.sqrt(np.maximum(stretch**2 - np.sin(body.pennation)[:, None] ** 2, 0.0)) * body.fiber[:, None]
+    parts = (
+        np.stack([np.broadcast_to(body.tendon[:, None], along.shape), along], axis=2)
+        / body.length.T[..., None]
+    )
+    known, family = np.isfinite(parts).all(axis=2), _family(body.names)
+    ankle = np.abs(body.arm[:, body.stems.index("ankle_angle")]).T > SAME
+    parts, ankle = parts[known], ankle[known]
+    if family is None or len(parts) < COUNT * FEWEST or not ankle.any():
+        return np.full(2, np.nan)
+    weight = np.ones(len(parts))
+    for _ in range(REWEIGHTED):
+        factors = np.linalg.lstsq(parts * weight[:, None], weight, rcond=None)[0]
+        weight = np.maximum(np.abs(parts @ factors - 1.0), 1e-3) ** -0.5
+    misfit = float(np.abs(np.median((parts @ factors)[ankle] - 1.0)))
+    return np.asarray(factors / LENGTHS[family]) if misfit < MISFIT else np.full(2, np.nan)
+
+
+def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
+    """Yield tendons and fibers of a model, or of one side, that do not fit the paths, and the muscles that do.
+
+    Single muscles explain what no factor on all of them does.
+    """
+    norms, sides = _stretch_norms(body), np.array([split_side(name)[1] for name in body.names])
+
+    def far(of: Anatomy) -> int:
+        low, high = norms
+        return int((np.maximum(low - (now := _stretch(of)), now - high).max(axis=1) > STRETCH).sum())
+
+    groups = [np.full(len(sides), True), *(sides == side for side in SIDES)]
+    scales = [length_scales(body, np.where(group[:, None], norms, np.nan)) for group in groups]
+    apart = np.abs(np.log(scales[1] / scales[2])) > LONGER
+    for group, factors, side in zip(
+        groups, scales, ("", " of the right side", " of the left side"), strict=True
+    ):
+        size = float((np.abs(np.log(factors)) / LONGER).max())
+        if apart.any() != bool(side) or not size > 1.0:
+            continue
+        tendon, fiber = (np.where(group, factor, 1.0) for factor in factors)
+        fits = replace(body, tendon=tendon * body.tendon, fiber=fiber * body.fiber)
+        if far(fits) > far(body) / 4:
+            continue
+        said = f"the paths of {group.sum()} muscles{side} fit tendons {factors[0]:.2f} times and fibers {factors[1]:.2f} "
+        said += "times as long as those of the model (expected 0.97 to 1.03 and 0.93 to 1.08 times)"
+        shorter = (1.0 - tendon) * body.tendon / body.fiber
+        by_name = {
+            "muscle_fiber": dict(zip(body.names, np.log(fiber).tolist(), strict=True)),
+            "muscle_tendon": dict(zip(body.names, shorter.tolist(), strict=True)),
+        }
+        yield Deviation("muscle_tendon.all", ALL, size, said, changes=by_name), fits
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -470,20 +548,27 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
     follows = set(FLEXION) <= {*body.stems} and FEWEST <= sum(
         split_side(name)[0].casefold() in long_names() for name in body.names
     )
+    fits = body
+    if follows:
+        for of_lengths, fits in _of_lengths(body):
+            yield of_lengths
     for invariant in INVARIANTS:
-        values = invariant.quantity(body)
+        now, values = invariant.quantity(body), invariant.quantity(fits)
         norms = [norm_of(name, invariant.key, body.stems) if follows else None for name in body.names]
         low, high = (
             np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
             for end in (0, 1)
         )
-        now, middle = values, 0.5 * (low + high)
+        middle = 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
-            of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
-            values = values - of_all
-            family = _family(body.names)
+            family, sides = _family(body.names), np.array([split_side(name)[1] for name in body.names])
             usual, size, mass = np.log(FAMILY[family]) if family is not None else np.full(3, np.nan)
+            legs = [known & (sides == side) for side in SIDES if (known & (sides == side)).any()]
+            levels = [float(np.median((values - middle)[leg])) for leg in legs if known.sum() >= 8]
+            # one side may be weaker or stronger by a factor
+            of_all = min(levels, key=lambda level: abs(level - np.nan_to_num(usual)), default=np.nan)
+            values = values - of_all
             # from nothing scaled to forces with the mass and fibers with the length
             more, scaled = of_all - usual, np.log(body.size * (body.mass or np.exp(mass))) - size - mass
             low_end, high_end = min(0.0, scaled), max(0.0, scaled)
@@ -493,24 +578,26 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 ends = np.exp(low_end - WEAKER), np.exp(high_end + STRONGER)
                 said += f"person of this mass and size has {ends[0]:.2g} to {ends[1]:.2g} times"
                 ratio = max(by / STRONGER, -by / WEAKER)
-                yield Deviation("muscle_strength.all", ALL, ratio, said, change=-by, concerned=body.names)
+                changes = {"muscle_strength": dict.fromkeys(body.names, -by)}
+                yield Deviation("muscle_strength.all", ALL, ratio, said, changes=changes)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
             for group, stems in TABLES["groups_of_muscles"].items():
                 of_group = [name.startswith(tuple(stems)) for name in long]
                 alike = (values - middle)[of_group, 0]
                 alike = alike[np.isfinite(alike)]
-                if alike.size and abs(by := float(alike.mean())) > GROUP:
+                by = float(alike.mean()) if alike.size else 0.0
+                if abs(by) > GROUP and (alike / by).min() > OF_GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
                     said += f"of this model suggest, expected {1.0 / np.exp(GROUP):.2g} to {np.exp(GROUP):.2g} times"
-                    concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
-                    yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
+                    changes = {"muscle_strength": dict.fromkeys(np.array(body.names)[of_group].tolist(), -by)}
+                    yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said, changes=changes)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
         for name, k in number.items():
             other = number.get(twin(name), k)
-            size = np.maximum(np.abs(now[k]), np.abs(now[other]))
-            apart[k] = np.abs(now[k] - now[other]) / (invariant.twin + invariant.relative * size)
+            size = np.maximum(np.abs(values[k]), np.abs(values[other]))
+            apart[k] = np.abs(values[k] - values[other]) / (invariant.twin + invariant.relative * size)
         for name, k in number.items():
             other = number.get(twin(name), k)
             # of twins that differ, the one farther from the siblings, or both
@@ -533,7 +620,11 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
-            to = now[other, column] - now[k, column] if of_twin else middle[k, column] - values[k, column]
+            to = (
+                values[other, column] - values[k, column]
+                if of_twin
+                else middle[k, column] - values[k, column]
+            )
             moved = (column // 3, column % 3, float(to)) if invariant.key == "ends" else None
             yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to), moved)
 
@@ -586,7 +677,14 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 told.add(deviation.muscle)
     differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
     if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
-        values = {"muscles": few({name: said for name, said, *_ in reversed(uncommon)}.values(), NAMED)}
+        first, names = (
+            {name: said for name, said, *_ in reversed(uncommon)},
+            defaultdict[str, list[str]](list),
+        )
+        for name, said in sorted(first.items()):
+            names[said].append(name)
+        listed = (f"{few(once_for_both_sides(alike), 3)}: {said}" for said, alike in names.items())
+        values = {"muscles": few(listed, NAMED)}
         severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
         mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
         yield finding("muscle_property", severity, values, where), mended if mended.paths else None
@@ -605,7 +703,9 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             severity = "warning" if listed[0].ratio > 1.0 else "note"
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
-        values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
+        weaker = [name for name, factor in chosen.items() if factor > 1.0]
+        values = {"muscles": few(map(sided, weaker), NAMED), "count": len(weaker)}
+        values["factors"] = few(dict.fromkeys(f"{chosen[name]:g}" for name in weaker), NAMED)
         most = 2 * len(chosen) > len(anatomy.names)
         changes = {name: float(np.log(factor)) for name, factor in chosen.items() if factor > 1.0}
         mended = Mended({"muscle_strength": changes}) if most else None
@@ -633,9 +733,12 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
-    if code.startswith("muscle_strength."):
-        changes = {name: group.change for group in differing for name in group.concerned}
-        return Mended({"muscle_strength": changes})
+    if differing[0].changes:
+        changes: dict[str, dict[str, float]] = {}
+        for several in differing:
+            for key, by_name in several.changes.items():
+                changes[key] = changes.get(key, {}) | by_name
+        return Mended(changes)
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -676,20 +779,34 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
     family = _family([*numbers]) or 0
     for name in sorted(used):
         properties_of, pair = numbers[name], twin(name)
-        bare, speed = properties_of[WRAPS][0], properties_of[SHORTENING][0]
+        bare = properties_of[WRAPS][0]
         stated = (_norms_of(name) or {"wraps": [0]})["wraps"][family]
         wraps = stated if model.muscles[name].by_function is None else 0
-        public = {WRAPS: max(wraps, bare), SHORTENING: float(np.clip(speed, *FASTEST))}
+        public = {WRAPS: max(wraps, bare)}
+        for key, (low, high) in TABLES["ranges_of_muscles"].items():
+            if key in properties_of and not low <= (value := properties_of[key][0]) <= high:
+                yield name, f"{key} {value:.3g}, expected {low:g} to {high:g}", False, True
+        for k, point in enumerate(model.muscles[name].points, start=1):
+            if point.condition is not None and not _reachable(model, *point.condition):
+                at, ends = point.condition[0], [np.degrees(end) for end in point.condition[1:]]
+                said = f"point {k} is on the path from {ends[0]:.0f} to {ends[1]:.0f} degrees of {at}, beyond its range"
+                yield name, said, False, True
         of_twin = numbers.get(pair, {}) if split_side(name)[1] == "r" else {}
         for key, (value, limit) in properties_of.items():
             other = of_twin.get(key, (0.0 if of_twin and limit == COUNTED else value, limit))[0]
             for whose, than, grave in (
                 ("most muscles", usual.get(key, value), False),
                 ("public models", public.get(key, value), True),
-                (sided(pair), other, limit == COUNTED),
+                ("the other side", other, limit == COUNTED),
             ):
                 if abs(value - than) > max(limit, ROUNDED * max(abs(value), abs(than))):
-                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
+                    yield name, f"{key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
+
+
+def _reachable(model: OpenSimModel, coordinate: str, first: float, last: float) -> bool:
+    """Return whether the range of a coordinate has values of a condition."""
+    of = model.coordinates[coordinate]
+    return not of.lower < of.upper or max(first, of.lower) < min(last, of.upper)
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
@@ -699,7 +816,10 @@ def _chosen_strength(body: Anatomy) -> dict[str, float]:
         other = body.force[number.get(twin(name), k)]
         factors[name] = round(float(other / body.force[k]), 2) if body.force[k] > 0.0 else 1.0
     count, (low, high) = Counter(factors.values()), CHOSEN
-    shared = {k for k, muscles in count.items() if k != 1.0 and muscles >= SHARED and low <= k <= high}
+    shared = {
+        k for k, muscles in count.items()
+        if k != 1.0 and (4 * muscles > len(factors) or (muscles >= SHARED and low <= k <= high))
+    }  # fmt: skip
     return {name: factor for name, factor in factors.items() if factor in shared}
 
 
@@ -726,14 +846,16 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     names = [split_side(name) for name, muscle in model.muscles.items() if muscle.enabled]
     stems = {side: {stem for stem, of in names if of == side} for side in SIDES}
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
-    if not both or len(both) < 0.8 * len(either):
+    if not both:
         return
+    severity: Severity = "note" if len(both) < 0.8 * len(either) else "warning"  # a leg with a prosthesis
     one = [with_side(stem, side) for side in SIDES for stem in sorted(either - stems[side])]
-    lost = _lost({stem.casefold() for stem in either})
-    if one or lost:
-        values = {"muscles": few([*map(sided, one), *lost], NAMED)}
-        without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
-        yield finding("muscle_missing", "warning", values, where), without
+    lost = _lost({stem.casefold() for stem in either}) if severity == "warning" else ()
+    if one:
+        without = Mended(left_out=tuple(map(twin, one)))
+        yield finding("muscle_missing", severity, {"muscles": few(map(sided, one), NAMED)}, where), without
+    if lost:
+        yield finding("muscle_missing.set", "warning", {"muscles": few(lost, NAMED)}, where), None
 
 
 def _lost(here: set[str]) -> list[str]:
@@ -893,6 +1015,7 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     odd = [
         f"{name}: {words} is {proportion:.2g} (expected {low:g} to {high:g})"
         for knee in parts.knees
+        if parts.turns(knee)
         for name, proportions in parts.proportions(knee)
         for (words, (low, high)), proportion in zip(LIMB.items(), proportions, strict=True)
         if not low <= proportion <= high
