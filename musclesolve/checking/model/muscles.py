@@ -14,7 +14,7 @@ Scaling a model multiplies the places of all points of a body by three factors. 
 muscles on the body (weighted medians); an end that lies elsewhere was moved alone.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -26,7 +26,16 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import few
-from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
+from musclesolve._util.sides import (
+    OTHER,
+    SIDE_NAMES,
+    SIDES,
+    once_for_both_sides,
+    sided,
+    split_side,
+    twin,
+    with_side,
+)
 from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
@@ -216,15 +225,15 @@ OF_GROUP = 0.4
 CHOSEN = (0.5, 2.0)
 """Factors of strength that an author may choose for some muscles of one side."""
 LENGTHS = {0: (1.004, 0.943), -1: (1.005, 1.027)}
-"""Factors on the tendons and fibers with which the muscles of the models of a family fit their paths, see `length_scales`.
-13 models have 0.999 to 1.006 times the first and 0.98 to 1.02 times the second."""
+"""Factors on tendons and fibers with which the muscles of a family fit their paths, see `length_scales`: 13 models have
+0.994 to 1.002 times the first and 0.98 to 1.02 times the second."""
 STRETCH = 0.2
 """Distance of a normalized fiber length from those of public models that no muscle has."""
 REWEIGHTED = 40
 """Solutions of weighted least squares that approach the least sum of absolute values."""
 LONGER, MISFIT = (float(np.log(1.03)), float(np.log(1.08))), 0.009
-"""Logarithms of the factors on tendons and fibers beyond which they do not fit the paths; what they leave at most to the
-muscles of the ankle in the median, as a share of a length: 13 models have 0.005, a shank scaled by 1.06 alone 0.013."""
+"""Logarithms of the factors beyond which tendons and fibers do not fit the paths; what the factors leave to the muscles
+of the ankle in the median, as a share of a length: 13 models have up to 0.005, a shank scaled by 1.06 alone 0.013."""
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
 sound walks have 0.26 to 1.6."""
@@ -445,22 +454,12 @@ def _norms_of(name: str) -> dict[str, Any] | None:
     return entry and {**entry, **entry.get("parameters", {})}
 
 
-def norm_of(name: str, key: str, stems: Sequence[str]) -> Array | None:
-    """Lowest and highest value (2, k) of a quantity of a muscle in public models; None of an unknown muscle."""
-    entry = _norms_of(name)
-    if entry is None:
-        return None
-    if key == "ends":
-        return np.zeros((2, 6))
-    if key != "arm":
-        return np.array(entry[key], dtype=float).reshape(-1, 2).T
-    ends = [entry["arm"].get(stem, [[0.0 if stem in POSES else np.nan] * 2] * COUNT) for stem in stems]
-    return np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
-
-
 @dataclass(frozen=True)
 class Deviation:
-    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said."""
+    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said.
+
+    changes: of several muscles, see `Mended`.
+    """
 
     code: str
     muscle: str
@@ -469,42 +468,48 @@ class Deviation:
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
     end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
-    changes: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # of several muscles; see `Mended`
+    changes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def _stretch_norms(body: Anatomy) -> Array:
-    """Lowest and highest normalized fiber lengths (2, n, P) of public models in the poses, NaN of unknown muscles."""
-    unknown = np.full((2, COUNT), np.nan)
-    norms = [norm_of(name, "stretch", body.stems) for name in body.names]
-    return np.stack([unknown if norm is None else norm for norm in norms], axis=1)
+def norms_of(body: Anatomy, key: str, columns: int) -> Array:
+    """Lowest and highest values (2, n, k) of a quantity of muscles in public models, NaN of unknown muscles."""
+    norms = np.full((len(body.names), columns, 2), np.nan)
+    for k, entry in enumerate(map(_norms_of, body.names)):
+        if entry is None:
+            continue
+        if key == "ends":
+            norms[k] = 0.0
+        elif key == "arm":
+            unknown = ([[0.0 if stem in POSES else np.nan] * 2] * COUNT for stem in body.stems)
+            arms = [entry["arm"].get(stem, none) for stem, none in zip(body.stems, unknown, strict=True)]
+            norms[k] = np.array(arms, dtype=float).swapaxes(0, 1).reshape(-1, 2)
+        else:
+            norms[k] = np.reshape(entry[key], (-1, 2))
+    return norms.transpose(2, 0, 1)
 
 
 def length_scales(body: Anatomy, norms: Array) -> Array:
     """Factors (2,) on the tendons and the fibers of a model with which its muscles fit their paths; NaN of few muscles.
 
     Each muscle states a T + b F = L in each pose, with its length L, its tendon T and the length F along the tendon of
-    fibers that are stretched as in public models. Muscles with long tendons decide a, muscles with short ones b. The
-    factors have the least sum of |(a T + b F) / L - 1|; they are divided by those of the family of the model.
+    fibers that are stretched as in public models, `norms` (2, n, P). Muscles with long tendons decide a, with short
+    ones b. The factors have the least sum of |(a T + b F) / L - 1|, and are divided by those of the family.
     """
     stretch = norms.mean(axis=0)
     along = np.sqrt(np.maximum(stretch**2 - np.sin(body.pennation)[:, None] ** 2, 0.0)) * body.fiber[:, None]
-    parts = (
-        np.stack([np.broadcast_to(body.tendon[:, None], along.shape), along], axis=2)
-        / body.length.T[..., None]
-    )
-    known, family = np.isfinite(parts).all(axis=2), _family(body.names)
-    ankle = np.abs(body.arm[:, body.stems.index("ankle_angle")]).T > SAME
-    parts, ankle = parts[known], ankle[known]
+    tendon, known, family = body.tendon / body.length, np.isfinite(along), _family(body.names)
+    parts = np.stack([tendon.T, along / body.length.T], axis=2)[known]
+    ankle = np.abs(body.arm[:, body.stems.index("ankle_angle")]).T[known] > SAME
     if family is None or len(parts) < COUNT * FEWEST or not ankle.any():
         return np.full(2, np.nan)
     weight = np.ones(len(parts))
     for _ in range(REWEIGHTED):
         factors = np.linalg.lstsq(parts * weight[:, None], weight, rcond=None)[0]
-        weight = np.maximum(np.abs(parts @ factors - 1.0), 1e-3) ** -0.5
-    misfit = float(np.abs(np.median((parts @ factors)[ankle] - 1.0)))
-    return np.asarray(factors / LENGTHS[family]) if misfit < MISFIT else np.full(2, np.nan)
+        left = parts @ factors - 1.0
+        weight = np.maximum(np.abs(left), 1e-3) ** -0.5
+    return (
+        np.asarray(factors / LENGTHS[family]) if abs(np.median(left[ankle])) < MISFIT else np.full(2, np.nan)
+    )
 
 
 def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
@@ -512,33 +517,34 @@ def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
 
     Single muscles explain what no factor on all of them does.
     """
-    norms, sides = _stretch_norms(body), np.array([split_side(name)[1] for name in body.names])
-
-    def far(of: Anatomy) -> int:
-        low, high = norms
-        return int((np.maximum(low - (now := _stretch(of)), now - high).max(axis=1) > STRETCH).sum())
-
-    groups = [np.full(len(sides), True), *(sides == side for side in SIDES)]
-    scales = [length_scales(body, np.where(group[:, None], norms, np.nan)) for group in groups]
-    apart = np.abs(np.log(scales[1] / scales[2])) > LONGER
-    for group, factors, side in zip(
-        groups, scales, ("", " of the right side", " of the left side"), strict=True
-    ):
-        size = float((np.abs(np.log(factors)) / LONGER).max())
-        if apart.any() != bool(side) or not size > 1.0:
+    low, high = norms = norms_of(body, "stretch", COUNT)
+    sides = [split_side(name)[1] for name in body.names]
+    groups = {side: np.array([each == side for each in sides]) for side in SIDES} | {
+        "": np.full(len(sides), True)
+    }
+    scales = {
+        side: length_scales(body, np.where(group[:, None], norms, np.nan)) for side, group in groups.items()
+    }
+    uneven = (np.abs(np.log(scales["r"] / scales["l"])) > LONGER).any()
+    for side, group in groups.items():
+        size = float((np.abs(np.log(scales[side])) / LONGER).max())
+        if uneven != bool(side) or not size > 1.0:
             continue
-        tendon, fiber = (np.where(group, factor, 1.0) for factor in factors)
+        tendon, fiber = (np.where(group, factor, 1.0) for factor in scales[side])
         fits = replace(body, tendon=tendon * body.tendon, fiber=fiber * body.fiber)
-        if far(fits) > far(body) / 4:
-            continue
-        said = f"the paths of {group.sum()} muscles{side} fit tendons {factors[0]:.2f} times and fibers {factors[1]:.2f} "
-        said += "times as long as those of the model (expected 0.97 to 1.03 and 0.93 to 1.08 times)"
-        shorter = (1.0 - tendon) * body.tendon / body.fiber
-        by_name = {
-            "muscle_fiber": dict(zip(body.names, np.log(fiber).tolist(), strict=True)),
-            "muscle_tendon": dict(zip(body.names, shorter.tolist(), strict=True)),
-        }
-        yield Deviation("muscle_tendon.all", ALL, size, said, changes=by_name), fits
+        before, after = (
+            np.maximum(low - each, each - high).max(axis=1) > STRETCH for each in map(_stretch, (body, fits))
+        )
+        if after.sum() <= before.sum() / 4:
+            of_side = f" of the {SIDE_NAMES[side]} side" if side else ""
+            said = f"the paths of {group.sum()} muscles{of_side} fit tendons {scales[side][0]:.2f} times and fibers "
+            said += f"{scales[side][1]:.2f} times as long as in the model (expected 0.97 to 1.03 and 0.93 to 1.08)"
+            shorter = (1.0 - tendon) * body.tendon / body.fiber
+            by_name = {
+                code: dict(zip(body.names, by.tolist(), strict=True))
+                for code, by in (("muscle_fiber", np.log(fiber)), ("muscle_tendon", shorter))
+            }
+            yield Deviation("muscle_tendon.all", ALL, size, said, changes=by_name), fits
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -549,15 +555,13 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
         split_side(name)[0].casefold() in long_names() for name in body.names
     )
     fits = body
-    if follows:
-        for of_lengths, fits in _of_lengths(body):
-            yield of_lengths
+    for of_lengths, fitting in _of_lengths(body) if follows else ():
+        yield of_lengths
+        fits = fitting
     for invariant in INVARIANTS:
         now, values = invariant.quantity(body), invariant.quantity(fits)
-        norms = [norm_of(name, invariant.key, body.stems) if follows else None for name in body.names]
         low, high = (
-            np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
-            for end in (0, 1)
+            norms_of(body, invariant.key, values.shape[1]) if follows else np.full((2, *values.shape), np.nan)
         )
         middle = 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
@@ -620,11 +624,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
-            to = (
-                values[other, column] - values[k, column]
-                if of_twin
-                else middle[k, column] - values[k, column]
-            )
+            to = (values[other, column] if of_twin else middle[k, column]) - values[k, column]
             moved = (column // 3, column % 3, float(to)) if invariant.key == "ends" else None
             yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to), moved)
 
@@ -677,13 +677,9 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 told.add(deviation.muscle)
     differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
     if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
-        first, names = (
-            {name: said for name, said, *_ in reversed(uncommon)},
-            defaultdict[str, list[str]](list),
-        )
-        for name, said in sorted(first.items()):
-            names[said].append(name)
-        listed = (f"{few(once_for_both_sides(alike), 3)}: {said}" for said, alike in names.items())
+        first = {name: said for name, said, *_ in reversed(uncommon)}
+        alike = {said: [name for name, other in first.items() if other == said] for said in first.values()}
+        listed = [f"{few(once_for_both_sides(names), 3)}: {said}" for said, names in reversed(alike.items())]
         values = {"muscles": few(listed, NAMED)}
         severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
         mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
@@ -787,10 +783,12 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
             if key in properties_of and not low <= (value := properties_of[key][0]) <= high:
                 yield name, f"{key} {value:.3g}, expected {low:g} to {high:g}", False, True
         for k, point in enumerate(model.muscles[name].points, start=1):
-            if point.condition is not None and not _reachable(model, *point.condition):
-                at, ends = point.condition[0], [np.degrees(end) for end in point.condition[1:]]
-                said = f"point {k} is on the path from {ends[0]:.0f} to {ends[1]:.0f} degrees of {at}, beyond its range"
-                yield name, said, False, True
+            if point.condition is not None:
+                at, first, last = point.condition
+                of = model.coordinates[at]
+                if of.lower < of.upper and not max(first, of.lower) < min(last, of.upper):
+                    ends = f"{np.degrees(first):.0f} to {np.degrees(last):.0f} degrees of {at}"
+                    yield name, f"point {k} is on the path from {ends} alone, beyond its range", False, True
         of_twin = numbers.get(pair, {}) if split_side(name)[1] == "r" else {}
         for key, (value, limit) in properties_of.items():
             other = of_twin.get(key, (0.0 if of_twin and limit == COUNTED else value, limit))[0]
@@ -801,12 +799,6 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
             ):
                 if abs(value - than) > max(limit, ROUNDED * max(abs(value), abs(than))):
                     yield name, f"{key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
-
-
-def _reachable(model: OpenSimModel, coordinate: str, first: float, last: float) -> bool:
-    """Return whether the range of a coordinate has values of a condition."""
-    of = model.coordinates[coordinate]
-    return not of.lower < of.upper or max(first, of.lower) < min(last, of.upper)
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
