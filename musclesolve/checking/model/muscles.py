@@ -493,7 +493,7 @@ def length_scales(body: Anatomy, norms: Array) -> Array:
 
     Each muscle states a T + b F = L in each pose, with its length L, its tendon T and the length F along the tendon of
     fibers that are stretched as in public models, `norms` (2, n, P). Muscles with long tendons decide a, with short
-    ones b. The factors have the least sum of |(a T + b F) / L - 1|, and are divided by those of the family.
+    ones b. The factors have the least sum of |(a T + b F) / L - 1|, and are divided by the `LENGTHS` of the family.
     """
     stretch = norms.mean(axis=0)
     along = np.sqrt(np.maximum(stretch**2 - np.sin(body.pennation)[:, None] ** 2, 0.0)) * body.fiber[:, None]
