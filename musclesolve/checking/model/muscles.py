@@ -679,8 +679,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
         first = {name: said for name, said, *_ in reversed(uncommon)}
         alike = {said: [name for name, other in first.items() if other == said] for said in first.values()}
-        listed = [f"{few(once_for_both_sides(names), 3)}: {said}" for said, names in reversed(alike.items())]
-        values = {"muscles": few(listed, NAMED)}
+        texts = [f"{few(once_for_both_sides(names), 3)}: {said}" for said, names in reversed(alike.items())]
+        values = {"muscles": few(texts, NAMED)}
         severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
         mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
         yield finding("muscle_property", severity, values, where), mended if mended.paths else None
@@ -733,7 +733,7 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
         changes: dict[str, dict[str, float]] = {}
         for several in differing:
             for key, by_name in several.changes.items():
-                changes[key] = changes.get(key, {}) | by_name
+                changes[key] = changes.get(key, {}) | dict(by_name)
         return Mended(changes)
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
