@@ -700,8 +700,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
         weaker = [name for name, factor in chosen.items() if factor > 1.0]
-        values = {"muscles": few(map(sided, weaker), NAMED), "count": len(weaker)}
-        values["factors"] = few(dict.fromkeys(f"{chosen[name]:g}" for name in weaker), NAMED)
+        factors = few(dict.fromkeys(f"{chosen[name]:g}" for name in weaker), NAMED)
+        values = {"muscles": few(map(sided, weaker), NAMED), "count": len(weaker), "factors": factors}
         most = 2 * len(chosen) > len(anatomy.names)
         changes = {name: float(np.log(factor)) for name, factor in chosen.items() if factor > 1.0}
         mended = Mended({"muscle_strength": changes}) if most else None
