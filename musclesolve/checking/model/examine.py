@@ -31,8 +31,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
 OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
+    muscles.joints_of_model,  # a joint changes the arms of all muscles across it
     muscles.muscles_of_model,
-    muscles.joints_of_model,
     muscles.fibers_of_motion,
     coordinates.locked_coordinates,
 )

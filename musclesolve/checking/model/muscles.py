@@ -26,7 +26,16 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import few
-from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
+from musclesolve._util.sides import (
+    OTHER,
+    SIDE_NAMES,
+    SIDES,
+    once_for_both_sides,
+    sided,
+    split_side,
+    twin,
+    with_side,
+)
 from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
@@ -211,14 +220,23 @@ FAMILY = {0: (0.79, 1.075, 75.3), -1: (1.17, 0.99, 75.3)}
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
+OF_GROUP = 0.4
+"""Share of the mean difference of a group that each of its muscles has, if the group differs and not some of it."""
 CHOSEN = (0.5, 2.0)
-"""Factors of strength that an author may choose for one side."""
+"""Factors of strength that an author may choose for some muscles of one side."""
+LENGTHS = {0: (1.004, 0.943), -1: (1.005, 1.027)}
+"""Factors on tendons and fibers with which the muscles of a family fit their paths, see `length_scales`: 13 models have
+0.994 to 1.002 times the first and 0.98 to 1.02 times the second."""
+STRETCH = 0.2
+"""Distance of a normalized fiber length from those of public models that no muscle has."""
+REWEIGHTED = 40
+"""Solutions of weighted least squares that approach the least sum of absolute values."""
+LONGER, MISFIT = (float(np.log(1.03)), float(np.log(1.08))), 0.009
+"""Logarithms of the factors beyond which tendons and fibers do not fit the paths; what the factors leave to the muscles
+of the ankle in the median, as a share of a length: 13 models have up to 0.005, a shank scaled by 1.06 alone 0.013."""
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
 sound walks have 0.26 to 1.6."""
-FASTEST = (3.5, 20.0)
-"""Maximum shortening velocity of a muscle [optimal lengths/s]: 4.8 to 12 from slow to fast fibers (Umberger et al.
-2003), 10 in the public models."""
 PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
@@ -414,7 +432,7 @@ INVARIANTS = (
         lambda value: f"{value:.0f} degrees",
     ),
     Invariant(
-        "muscle_tendon", _stretch, "stretch", 0.15, 0.2, 0.0, "fiber length in optimal lengths",
+        "muscle_tendon", _stretch, "stretch", 0.15, STRETCH, 0.0, "fiber length in optimal lengths",
         lambda value: f"{value:.2f}",
     ),
 )  # fmt: skip
@@ -436,22 +454,12 @@ def _norms_of(name: str) -> dict[str, Any] | None:
     return entry and {**entry, **entry.get("parameters", {})}
 
 
-def norm_of(name: str, key: str, stems: Sequence[str]) -> Array | None:
-    """Lowest and highest value (2, k) of a quantity of a muscle in public models; None of an unknown muscle."""
-    entry = _norms_of(name)
-    if entry is None:
-        return None
-    if key == "ends":
-        return np.zeros((2, 6))
-    if key != "arm":
-        return np.array(entry[key], dtype=float).reshape(-1, 2).T
-    ends = [entry["arm"].get(stem, [[0.0 if stem in POSES else np.nan] * 2] * COUNT) for stem in stems]
-    return np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
-
-
 @dataclass(frozen=True)
 class Deviation:
-    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said."""
+    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said.
+
+    changes: of several muscles, see `Mended`.
+    """
 
     code: str
     muscle: str
@@ -460,7 +468,83 @@ class Deviation:
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
     end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
-    concerned: tuple[str, ...] = ()  # instead of one muscle
+    changes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+def norms_of(body: Anatomy, key: str, columns: int) -> Array:
+    """Lowest and highest values (2, n, k) of a quantity of muscles in public models, NaN of unknown muscles."""
+    norms = np.full((len(body.names), columns, 2), np.nan)
+    for k, entry in enumerate(map(_norms_of, body.names)):
+        if entry is None:
+            continue
+        if key == "ends":
+            norms[k] = 0.0
+        elif key == "arm":
+            unknown = ([[0.0 if stem in POSES else np.nan] * 2] * COUNT for stem in body.stems)
+            arms = [entry["arm"].get(stem, none) for stem, none in zip(body.stems, unknown, strict=True)]
+            norms[k] = np.array(arms, dtype=float).swapaxes(0, 1).reshape(-1, 2)
+        else:
+            norms[k] = np.reshape(entry[key], (-1, 2))
+    return norms.transpose(2, 0, 1)
+
+
+def length_scales(body: Anatomy, norms: Array) -> Array:
+    """Factors (2,) on the tendons and the fibers of a model with which its muscles fit their paths; NaN of few muscles.
+
+    Each muscle states a T + b F = L in each pose, with its length L, its tendon T and the length F along the tendon of
+    fibers that are stretched as in public models, `norms` (2, n, P). Muscles with long tendons decide a, with short
+    ones b. The factors have the least sum of |(a T + b F) / L - 1|, and are divided by the `LENGTHS` of the family.
+    """
+    stretch = norms.mean(axis=0)
+    along = np.sqrt(np.maximum(stretch**2 - np.sin(body.pennation)[:, None] ** 2, 0.0)) * body.fiber[:, None]
+    tendon, known, family = body.tendon / body.length, np.isfinite(along), _family(body.names)
+    parts = np.stack([tendon.T, along / body.length.T], axis=2)[known]
+    ankle = np.abs(body.arm[:, body.stems.index("ankle_angle")]).T[known] > SAME
+    if family is None or len(parts) < COUNT * FEWEST or not ankle.any():
+        return np.full(2, np.nan)
+    weight = np.ones(len(parts))
+    for _ in range(REWEIGHTED):
+        factors = np.linalg.lstsq(parts * weight[:, None], weight, rcond=None)[0]
+        left = parts @ factors - 1.0
+        weight = np.maximum(np.abs(left), 1e-3) ** -0.5
+    return (
+        np.asarray(factors / LENGTHS[family]) if abs(np.median(left[ankle])) < MISFIT else np.full(2, np.nan)
+    )
+
+
+def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
+    """Yield tendons and fibers of a model, or of one side, that do not fit the paths, and the muscles that do.
+
+    Single muscles explain what no factor on all of them does.
+    """
+    low, high = norms = norms_of(body, "stretch", COUNT)
+    sides = [split_side(name)[1] for name in body.names]
+    groups = {side: np.array([each == side for each in sides]) for side in SIDES} | {
+        "": np.full(len(sides), True)
+    }
+    scales = {
+        side: length_scales(body, np.where(group[:, None], norms, np.nan)) for side, group in groups.items()
+    }
+    uneven = (np.abs(np.log(scales["r"] / scales["l"])) > LONGER).any()
+    for side, group in groups.items():
+        size = float((np.abs(np.log(scales[side])) / LONGER).max())
+        if uneven != bool(side) or not size > 1.0:
+            continue
+        tendon, fiber = (np.where(group, factor, 1.0) for factor in scales[side])
+        fits = replace(body, tendon=tendon * body.tendon, fiber=fiber * body.fiber)
+        before, after = (
+            np.maximum(low - each, each - high).max(axis=1) > STRETCH for each in map(_stretch, (body, fits))
+        )
+        if after.sum() <= before.sum() / 4:
+            of_side = f" of the {SIDE_NAMES[side]} side" if side else ""
+            said = f"the paths of {group.sum()} muscles{of_side} fit tendons {scales[side][0]:.2f} times and fibers "
+            said += f"{scales[side][1]:.2f} times as long as in the model (expected 0.97 to 1.03 and 0.93 to 1.08)"
+            shorter = (1.0 - tendon) * body.tendon / body.fiber
+            by_name = {
+                code: dict(zip(body.names, by.tolist(), strict=True))
+                for code, by in (("muscle_fiber", np.log(fiber)), ("muscle_tendon", shorter))
+            }
+            yield Deviation("muscle_tendon.all", ALL, size, said, changes=by_name), fits
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -470,20 +554,25 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
     follows = set(FLEXION) <= {*body.stems} and FEWEST <= sum(
         split_side(name)[0].casefold() in long_names() for name in body.names
     )
+    fits = body
+    for of_lengths, fitting in _of_lengths(body) if follows else ():
+        yield of_lengths
+        fits = fitting
     for invariant in INVARIANTS:
-        values = invariant.quantity(body)
-        norms = [norm_of(name, invariant.key, body.stems) if follows else None for name in body.names]
+        now, values = invariant.quantity(body), invariant.quantity(fits)
         low, high = (
-            np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
-            for end in (0, 1)
+            norms_of(body, invariant.key, values.shape[1]) if follows else np.full((2, *values.shape), np.nan)
         )
-        now, middle = values, 0.5 * (low + high)
+        middle = 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
-            of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
-            values = values - of_all
-            family = _family(body.names)
+            family, sides = _family(body.names), np.array([split_side(name)[1] for name in body.names])
             usual, size, mass = np.log(FAMILY[family]) if family is not None else np.full(3, np.nan)
+            legs = [known & (sides == side) for side in SIDES if (known & (sides == side)).any()]
+            levels = [float(np.median((values - middle)[leg])) for leg in legs if known.sum() >= 8]
+            # one side may be weaker or stronger by a factor
+            of_all = min(levels, key=lambda level: abs(level - np.nan_to_num(usual)), default=np.nan)
+            values = values - of_all
             # from nothing scaled to forces with the mass and fibers with the length
             more, scaled = of_all - usual, np.log(body.size * (body.mass or np.exp(mass))) - size - mass
             low_end, high_end = min(0.0, scaled), max(0.0, scaled)
@@ -493,24 +582,26 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 ends = np.exp(low_end - WEAKER), np.exp(high_end + STRONGER)
                 said += f"person of this mass and size has {ends[0]:.2g} to {ends[1]:.2g} times"
                 ratio = max(by / STRONGER, -by / WEAKER)
-                yield Deviation("muscle_strength.all", ALL, ratio, said, change=-by, concerned=body.names)
+                changes = {"muscle_strength": dict.fromkeys(body.names, -by)}
+                yield Deviation("muscle_strength.all", ALL, ratio, said, changes=changes)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
             for group, stems in TABLES["groups_of_muscles"].items():
                 of_group = [name.startswith(tuple(stems)) for name in long]
                 alike = (values - middle)[of_group, 0]
                 alike = alike[np.isfinite(alike)]
-                if alike.size and abs(by := float(alike.mean())) > GROUP:
+                by = float(alike.mean()) if alike.size else 0.0
+                if abs(by) > GROUP and (alike / by).min() > OF_GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
                     said += f"of this model suggest, expected {1.0 / np.exp(GROUP):.2g} to {np.exp(GROUP):.2g} times"
-                    concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
-                    yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
+                    changes = {"muscle_strength": dict.fromkeys(np.array(body.names)[of_group].tolist(), -by)}
+                    yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said, changes=changes)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
         for name, k in number.items():
             other = number.get(twin(name), k)
-            size = np.maximum(np.abs(now[k]), np.abs(now[other]))
-            apart[k] = np.abs(now[k] - now[other]) / (invariant.twin + invariant.relative * size)
+            size = np.maximum(np.abs(values[k]), np.abs(values[other]))
+            apart[k] = np.abs(values[k] - values[other]) / (invariant.twin + invariant.relative * size)
         for name, k in number.items():
             other = number.get(twin(name), k)
             # of twins that differ, the one farther from the siblings, or both
@@ -533,7 +624,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
-            to = now[other, column] - now[k, column] if of_twin else middle[k, column] - values[k, column]
+            to = (values[other, column] if of_twin else middle[k, column]) - values[k, column]
             moved = (column // 3, column % 3, float(to)) if invariant.key == "ends" else None
             yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to), moved)
 
@@ -586,7 +677,10 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 told.add(deviation.muscle)
     differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
     if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
-        values = {"muscles": few({name: said for name, said, *_ in reversed(uncommon)}.values(), NAMED)}
+        first = {name: said for name, said, *_ in reversed(uncommon)}
+        alike = {said: [name for name, other in first.items() if other == said] for said in first.values()}
+        texts = [f"{few(once_for_both_sides(names), 3)}: {said}" for said, names in reversed(alike.items())]
+        values = {"muscles": few(texts, NAMED)}
         severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
         mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
         yield finding("muscle_property", severity, values, where), mended if mended.paths else None
@@ -605,7 +699,9 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             severity = "warning" if listed[0].ratio > 1.0 else "note"
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
-        values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
+        weaker = [name for name, factor in chosen.items() if factor > 1.0]
+        factors = few(dict.fromkeys(f"{chosen[name]:g}" for name in weaker), NAMED)
+        values = {"muscles": few(map(sided, weaker), NAMED), "count": len(weaker), "factors": factors}
         most = 2 * len(chosen) > len(anatomy.names)
         changes = {name: float(np.log(factor)) for name, factor in chosen.items() if factor > 1.0}
         mended = Mended({"muscle_strength": changes}) if most else None
@@ -633,9 +729,12 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
-    if code.startswith("muscle_strength."):
-        changes = {name: group.change for group in differing for name in group.concerned}
-        return Mended({"muscle_strength": changes})
+    if differing[0].changes:
+        changes: dict[str, dict[str, float]] = {}
+        for several in differing:
+            for key, by_name in several.changes.items():
+                changes[key] = changes.get(key, {}) | dict(by_name)
+        return Mended(changes)
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -676,20 +775,30 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
     family = _family([*numbers]) or 0
     for name in sorted(used):
         properties_of, pair = numbers[name], twin(name)
-        bare, speed = properties_of[WRAPS][0], properties_of[SHORTENING][0]
+        bare = properties_of[WRAPS][0]
         stated = (_norms_of(name) or {"wraps": [0]})["wraps"][family]
         wraps = stated if model.muscles[name].by_function is None else 0
-        public = {WRAPS: max(wraps, bare), SHORTENING: float(np.clip(speed, *FASTEST))}
+        public = {WRAPS: max(wraps, bare)}
+        for key, (low, high) in TABLES["ranges_of_muscles"].items():
+            if key in properties_of and not low <= (value := properties_of[key][0]) <= high:
+                yield name, f"{key} {value:.3g}, expected {low:g} to {high:g}", False, True
+        for k, point in enumerate(model.muscles[name].points, start=1):
+            if point.condition is not None:
+                at, first, last = point.condition
+                of = model.coordinates[at]
+                if of.lower < of.upper and not max(first, of.lower) < min(last, of.upper):
+                    ends = f"{np.degrees(first):.0f} to {np.degrees(last):.0f} degrees of {at}"
+                    yield name, f"point {k} is on the path from {ends} alone, beyond its range", False, True
         of_twin = numbers.get(pair, {}) if split_side(name)[1] == "r" else {}
         for key, (value, limit) in properties_of.items():
             other = of_twin.get(key, (0.0 if of_twin and limit == COUNTED else value, limit))[0]
             for whose, than, grave in (
                 ("most muscles", usual.get(key, value), False),
                 ("public models", public.get(key, value), True),
-                (sided(pair), other, limit == COUNTED),
+                ("the other side", other, limit == COUNTED),
             ):
                 if abs(value - than) > max(limit, ROUNDED * max(abs(value), abs(than))):
-                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
+                    yield name, f"{key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
@@ -699,7 +808,10 @@ def _chosen_strength(body: Anatomy) -> dict[str, float]:
         other = body.force[number.get(twin(name), k)]
         factors[name] = round(float(other / body.force[k]), 2) if body.force[k] > 0.0 else 1.0
     count, (low, high) = Counter(factors.values()), CHOSEN
-    shared = {k for k, muscles in count.items() if k != 1.0 and muscles >= SHARED and low <= k <= high}
+    shared = {
+        k for k, muscles in count.items()
+        if k != 1.0 and (4 * muscles > len(factors) or (muscles >= SHARED and low <= k <= high))
+    }  # fmt: skip
     return {name: factor for name, factor in factors.items() if factor in shared}
 
 
@@ -726,14 +838,16 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     names = [split_side(name) for name, muscle in model.muscles.items() if muscle.enabled]
     stems = {side: {stem for stem, of in names if of == side} for side in SIDES}
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
-    if not both or len(both) < 0.8 * len(either):
+    if not both:
         return
+    severity: Severity = "note" if len(both) < 0.8 * len(either) else "warning"  # a leg with a prosthesis
     one = [with_side(stem, side) for side in SIDES for stem in sorted(either - stems[side])]
-    lost = _lost({stem.casefold() for stem in either})
-    if one or lost:
-        values = {"muscles": few([*map(sided, one), *lost], NAMED)}
-        without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
-        yield finding("muscle_missing", "warning", values, where), without
+    lost = _lost({stem.casefold() for stem in either}) if severity == "warning" else ()
+    if one:
+        without = Mended(left_out=tuple(map(twin, one)))
+        yield finding("muscle_missing", severity, {"muscles": few(map(sided, one), NAMED)}, where), without
+    if lost:
+        yield finding("muscle_missing.set", "warning", {"muscles": few(lost, NAMED)}, where), None
 
 
 def _lost(here: set[str]) -> list[str]:
@@ -893,6 +1007,7 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     odd = [
         f"{name}: {words} is {proportion:.2g} (expected {low:g} to {high:g})"
         for knee in parts.knees
+        if parts.turns(knee)
         for name, proportions in parts.proportions(knee)
         for (words, (low, high)), proportion in zip(LIMB.items(), proportions, strict=True)
         if not low <= proportion <= high

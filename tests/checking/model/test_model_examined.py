@@ -258,7 +258,10 @@ def test_fibers_with_a_velocity_that_no_muscle_has_are_found(speed: float) -> No
         for name, each in case.model.muscles.items()
     }
     (found,) = found_in(replace(case, model=replace(case.model, muscles=muscles)))
-    assert found.code == "muscle_property" and f"right soleus: fastest shortening {speed:g}" in found.what
+    assert (
+        found.code == "muscle_property"
+        and f"soleus: fastest shortening {speed:g}, expected 3.5" in found.what
+    )
 
 
 def of_size(body: Anatomy, size: float, power: float, factor: float = 1.0) -> Anatomy:
@@ -303,7 +306,7 @@ def test_all_strengths_are_stated_with_their_cost_where_they_differ_from_public_
     [
         ({"max_contraction_velocity": 19.0}, "fastest shortening 19, most muscles 10"),
         ({"controls": (0.0, 0.3)}, "most control 0.3, most muscles 1"),
-        ({"curve": {"FmaxTendonStrain": 0.15}}, "FmaxTendonStrain 0.15, most muscles 0.033"),
+        ({"curve": {"FmaxTendonStrain": 0.1}}, "FmaxTendonStrain 0.1, most muscles 0.033"),
     ],
 )
 def test_a_property_unlike_the_one_of_all_other_muscles_is_noted(change: dict[str, Any], said: str) -> None:
@@ -364,7 +367,101 @@ def test_names_of_another_author_follow_no_family() -> None:
         assert not list(deviations(replace(each, force=10.0 * each.force)))
 
 
-@pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
+TWO = ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"]
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_tendons_and_fibers_that_do_not_fit_the_paths_are_said_once(name: str) -> None:
+    """Also of one side; a shank that was scaled alone is no factor on all muscles."""
+    model = ms.read_osim(recorded("opensim_models").parent / name)
+    body = anatomy_of(model, list(model.muscles))
+    left = np.array([muscle.endswith("l") for muscle in body.names])
+    shank = np.abs(body.arm[:, body.stems.index("ankle_angle")]).max(axis=0) > 0.003
+    for tendon, fiber, of, words in (
+        (1 / 1.08, 1 / 1.08, left | True, f"{len(left)} muscles fit tendons 1.08 times"),
+        (1.0, 1.15, left | True, "muscles fit tendons 1.00 times and fibers 0.8"),
+        (0.95, 1.0, left | True, "muscles fit tendons 1.05 times and fibers"),
+        (0.9, 1.0, left, "muscles of the left side fit tendons 1.11 times"),
+        (1 / 1.1, 1 / 1.1, shank, ""),
+        (0.98, 1.03, left | True, ""),
+    ):
+        longer, wider = (np.where(of, factor, 1.0) for factor in (tendon, fiber))
+        now = replace(body, tendon=longer * body.tendon, fiber=wider * body.fiber)
+        said = [each for each in deviations(now) if each.code == "muscle_tendon.all"]
+        assert len(said) == bool(words) and all(words in each.said for each in said), said
+        if said:  # the remedy mends: tendons and fibers as before
+            assert not [each for each in deviations(now) if each.code == "muscle_tendon"]
+            fibers, slack = (said[0].changes[code] for code in ("muscle_fiber", "muscle_tendon"))
+            for k, muscle in enumerate(body.names):
+                mended = now.tendon[k] - slack[muscle] * now.fiber[k]
+                assert mended == pytest.approx(body.tendon[k], rel=0.015)
+                assert now.fiber[k] * np.exp(fibers[muscle]) == pytest.approx(body.fiber[k], rel=0.04)
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_another_strength_of_a_side_or_of_a_part_of_a_group_is_not_of_all(name: str) -> None:
+    model = ms.read_osim(recorded("opensim_models").parent / name)
+    body = anatomy_of(model, list(model.muscles))
+    left = np.array([muscle.endswith("l") for muscle in body.names])
+    stronger = replace(body, force=body.force * np.where(left, 3.0, 1.0))
+    assert not [each.said for each in deviations(stronger) if each.muscle == "all"]
+    muscles = {
+        key: replace(each, max_isometric_force=each.max_isometric_force * (3.0 if key.endswith("l") else 1.0))
+        for key, each in model.muscles.items()
+    }
+    ((found, _),) = _of_model(replace(model, muscles=muscles), tuple(muscles), True)
+    assert found.code == "muscle_strength" and "by a common factor (3): right" in found.what
+    medius = np.array(
+        [muscle.startswith(("glut_med", "glut_min", "glmed", "glmin")) for muscle in body.names]
+    )
+    weaker = list(deviations(replace(body, force=body.force * np.where(medius, 0.3, 1.0))))
+    assert {each.code for each in weaker} == {"muscle_strength"}
+    assert {each.muscle for each in weaker} <= {*np.array(body.names)[medius].tolist()}
+
+
+def test_curves_and_conditions_that_no_muscle_has_are_found() -> None:
+    """Also where all muscles have them."""
+    model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")
+
+    def warned(change: Callable[[Any], Any]) -> list[str]:
+        muscles = {name: change(each) for name, each in model.muscles.items()}
+        found = uncommon_properties(replace(model, muscles=muscles), {*muscles})
+        return [said for _, said, _, grave in found if grave]
+
+    narrow = warned(lambda each: replace(each, curve={**each.curve, "KshapeActive": 0.1}))
+    assert narrow == ["KshapeActive 0.1, expected 0.3 to 0.8"] * len(model.muscles)
+
+    def never(each: Any) -> Any:
+        points = (replace(at, condition=at.condition and (at.condition[0], 9.0, 10.0)) for at in each.points)
+        return replace(each, points=tuple(points))
+
+    said = warned(never)
+    assert len(said) > 10 and all("516 to 573 degrees of " in each for each in said)
+    assert not warned(lambda each: each)
+
+
+def test_a_knee_that_is_locked_has_no_odd_segments() -> None:
+    case = walk()
+    coordinates = {
+        name: replace(each, locked=each.locked or name.startswith("knee_angle"))
+        for name, each in case.model.coordinates.items()
+    }
+    body = modeled(replace(case.model, coordinates=coordinates), case.coordinates, case.moments)
+    assert "segment_mass" not in {each.code for each in findings_of_body(body)}
+
+
+def test_a_leg_without_most_muscles_is_a_note() -> None:
+    """A leg with a prosthesis has few muscles; a model that lost them has as few."""
+    model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")
+    below = ("soleus", "med_gas", "lat_gas", "tib_", "per_", "ext_", "flex_")
+    muscles = {
+        name: each for name, each in model.muscles.items() if not (name.startswith(below) and name[-1] == "l")
+    }
+    ((found, _),) = _missing(replace(model, muscles=muscles), Where(model.file))
+    assert (found.code, found.severity) == ("muscle_missing", "note") and "left med gas" in found.what
+
+
+@pytest.mark.parametrize("name", TWO)
 def test_ends_of_both_sides_that_moved_are_named_and_scaled_bodies_are_not(name: str) -> None:
     model = ms.read_osim(recorded("opensim_models").parent / name)
     body = anatomy_of(model, list(model.muscles))
@@ -475,7 +572,7 @@ def test_a_path_without_a_point_of_its_twin_is_found() -> None:
         "iliacus_r": replace(iliacus, points=iliacus.points[:-2] + iliacus.points[-1:]),
     }
     (found,) = uncommon_properties(replace(case.model, muscles=muscles), set(muscles))
-    assert found == ("iliacus_r", "right iliacus: points on femur 1, left iliacus 2", True, True)
+    assert found == ("iliacus_r", "points on femur 1, the other side 2", True, True)
 
 
 @pytest.mark.parametrize("kind", ["strength", "tendon", "wrong_body", "sides_exchanged"])
