@@ -16,6 +16,7 @@ from musclesolve._util.arrays import (
     Mask,
     at_times,
     mean_of_known,
+    median_of_known,
     time_spans,
     true_runs,
     unit_or_zero,
@@ -167,7 +168,7 @@ def even_order(position: Array, at: Indices) -> Indices | None:
     while rest and len(order) > 1:
         due = 2.0 * position[order[-1]] - position[order[-2]]
         first = position[[piece[end] for piece in rest for end in (0, -1)]]
-        far = np.nan_to_num(np.nanmedian(np.linalg.norm(first - due, axis=-1), axis=1), nan=np.inf)
+        far = np.nan_to_num(median_of_known(np.linalg.norm(first - due, axis=-1).T), nan=np.inf)
         nearest, backward = divmod(int(far.argmin()), 2)
         order = np.concatenate([order, rest.pop(nearest)[:: -1 if backward else 1]])
     changed = len(order) == len(position) and bool(np.any(np.diff(order) != 1))
