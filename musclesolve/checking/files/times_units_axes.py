@@ -185,8 +185,9 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     if (order := even_order(markers.position, at)) is not None:
         moved = order != np.arange(len(order))
         where = Where(markers.path, times=time_spans(moved, markers.time))
-        repair = replace_fields(markers=replace(markers, position=markers.position[order]))
-        yield finding("frames_skipped.order", "error", {"rows": moved.sum()}, where, repair)
+        sorted_rows = replace(markers, position=markers.position[order])
+        values = {"rows": moved.sum()}
+        yield finding("frames_skipped.order", "error", values, where, replace_fields(markers=sorted_rows))
         return
     # Single frames may get lost; if jumps occur all the time, the clock is at fault.
     if not at.size or at.size > MOST_SKIPS:

@@ -555,7 +555,7 @@ TILTED, FAR_TILTED, OF_STAIRS, ON_A_LINE, APART = 1.0, 2.5, 8.0, 0.02, 0.2
 
 @check_at(Stage.PLATES, needs=["plates"])
 def tilted_markers(case: Case) -> Iterator[Finding]:
-    """Find markers whose vertical is not that of the plates: feet rest ever higher above their points of force."""
+    """Find markers that are tilted against the plates: feet rest ever higher above their points of force."""
     trial, time, places = case.trial, case.trial.markers.time, [np.zeros((0, 3))]
     for plate in trial.forces:
         if (foot := seen_feet(trial).get(plate.side)) is not None:
