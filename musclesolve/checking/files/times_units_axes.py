@@ -16,6 +16,7 @@ from musclesolve._util.arrays import (
     Mask,
     at_times,
     mean_of_known,
+    median_of_known,
     time_spans,
     true_runs,
     unit_or_zero,
@@ -156,6 +157,24 @@ def skips(position: Array) -> tuple[Indices, Array]:
     return at, np.nanmedian(ratio[at - 1], axis=1)
 
 
+def even_order(position: Array, at: Indices) -> Indices | None:
+    """Order (T,) of rows in which points (T, M, D) go on evenly, None where no order of the pieces between jumps is.
+
+    at: last row (k,) before each jump. The next piece, forward or backward, is the one that begins nearest to where
+    the last two rows lead.
+    """
+    pieces = np.split(np.arange(len(position)), at + 1)
+    order, rest = pieces[0], pieces[1:]
+    while rest and len(order) > 1:
+        due = 2.0 * position[order[-1]] - position[order[-2]]
+        first = position[[piece[end] for piece in rest for end in (0, -1)]]
+        far = np.nan_to_num(median_of_known(np.linalg.norm(first - due, axis=-1).T), nan=np.inf)
+        nearest, backward = divmod(int(far.argmin()), 2)
+        order = np.concatenate([order, rest.pop(nearest)[:: -1 if backward else 1]])
+    changed = len(order) == len(position) and bool(np.any(np.diff(order) != 1))
+    return order if changed and not skips(position[order])[0].size else None
+
+
 @check_at(Stage.LOST_FRAMES)
 def lost_frames(case: Case) -> Iterator[Finding]:
     """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
@@ -163,6 +182,13 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     if markers.time.size < 8:
         return
     at, ratio = skips(markers.position)
+    if (order := even_order(markers.position, at)) is not None:
+        moved = order != np.arange(len(order))
+        where = Where(markers.path, times=time_spans(moved, markers.time))
+        sorted_rows = replace(markers, position=markers.position[order])
+        values = {"rows": moved.sum()}
+        yield finding("frames_skipped.order", "error", values, where, replace_fields(markers=sorted_rows))
+        return
     # Single frames may get lost; if jumps occur all the time, the clock is at fault.
     if not at.size or at.size > MOST_SKIPS:
         return

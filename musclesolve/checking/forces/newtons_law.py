@@ -10,9 +10,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs, unit_or_zero
-from musclesolve.checking.case import Case, Stage, change_plate, check_at, frames_of, in_order, replace_fields
+from musclesolve.checking.case import (
+    Case,
+    Stage,
+    change_plate,
+    check_at,
+    frames_of,
+    in_order,
+    replace_fields,
+    rotate_recordings,
+)
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     between,
@@ -401,6 +411,13 @@ def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Findin
     """Return the finding of forces that come later than the markers by a shift beyond a limit [s]."""
     plates = case.trial.forces
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
+    # Samples that are lost make later ones early; no offset of the whole file mends that.
+    stepped = next(
+        (f for f in case.findings if f.code == "force_step" and f.where.times and shift < 0.0), None
+    )
+    if stepped is not None:
+        values = {"size": -shift, "early": EARLY_S, "at": stepped.where.times[0][1]}
+        return finding("time_offset.lost", error_if(-shift >= SERIOUS), values, Where(plates[0].path))
     return finding(
         "time_offset",
         error_if(abs(shift) >= SERIOUS),
@@ -528,6 +545,41 @@ def _only_touches(case: Case, side: Side, frames: slice) -> bool:
             off, there = (feet[s].from_middle(plate.point[at], plate.time[at]) for s in (other, side))
             return bool((off < NEARER * there).all())
     return False
+
+
+# Slope of the ground under loaded feet against their points of force above which markers are tilted [degrees]: sound
+# walks over ground have 0.0 to 0.4, markers tilted by 2 and 4 degrees 2.0 and 3.8 to 4.5; stairs have more. How far the
+# contacts may lie from a line, root mean square, and least way from one of three or more contacts to the next [m].
+TILTED, FAR_TILTED, OF_STAIRS, ON_A_LINE, APART = 1.0, 2.5, 8.0, 0.02, 0.2
+
+
+@check_at(Stage.PLATES, needs=["plates"])
+def tilted_markers(case: Case) -> Iterator[Finding]:
+    """Find markers that are tilted against the plates: feet rest ever higher above their points of force."""
+    trial, time, places = case.trial, case.trial.markers.time, [np.zeros((0, 3))]
+    for plate in trial.forces:
+        if (foot := seen_feet(trial).get(plate.side)) is not None:
+            at = np.searchsorted(plate.time, time).clip(max=plate.time.size - 1)
+            parts = np.stack([foot.heel, foot.toe])
+            speed = np.linalg.norm(np.gradient(parts, time, axis=1), axis=2).min(axis=0)
+            rests = (plate.force[at, 2] > touch(trial)) & (speed < SLOW) & within(trial)
+            height = parts[..., 2].min(axis=0) - plate.point[at, 2]
+            places.append(np.column_stack([parts[..., :2].mean(axis=0), height])[rests])
+    place = np.concatenate(places)
+    place = place[np.isfinite(place).all(axis=1)]
+    if len(place) < 3:
+        return
+    way = np.append(np.linalg.svd(place[:, :2] - place[:, :2].mean(axis=0), full_matrices=False)[2][0], 0.0)
+    along = place[:, :2] @ way[:2]
+    slope, height = np.polyfit(along, place[:, 2], 1)
+    off = float(np.sqrt(np.mean((place[:, 2] - height - slope * along) ** 2)))
+    angle = float(np.arctan(slope))
+    tilt = abs(np.degrees(angle))
+    if np.sum(np.diff(np.sort(along)) > APART) > 1 and off < ON_A_LINE and TILTED < tilt < OF_STAIRS:
+        turn = Rotation.from_rotvec(angle * np.cross((0.0, 0.0, 1.0), way)).as_matrix()
+        values, where = {"tilt": tilt, "limit": TILTED}, Where(trial.markers.path)
+        repair = rotate_recordings(turn, None)
+        yield finding("off_support.slope", error_if(tilt > FAR_TILTED), values, where, repair)
 
 
 @check_at(Stage.SUPPORT, needs=["plates"])

@@ -412,8 +412,9 @@ def _late(trial: Trial) -> Iterator[Finding]:
 
 
 # How much later one foot may be than the other by the mean of both kinds of events [s], if both agree: sound feet of
-# eleven people have up to 0.012, legs that are late by 0.025 have 0.023 and more.
-IN_STEP = 0.016
+# eleven people have up to 0.012, legs that are late by 0.025 have 0.023 and more. The second one over
+# the fewest events of a kind is added: single events of a sound walk, its forces filtered or held, have up to 0.020.
+IN_STEP, OF_ONE_EVENT = 0.016, 0.008
 
 
 @check_at(Stage.SUPPORT, needs=["plates"])
@@ -426,9 +427,11 @@ def feet_in_step(case: Case) -> Iterator[Finding]:
             delays[event.kind, event.side].append(event.time - twin.time)
     late = median_of_known(np.array([*zip_longest(*delays.values(), fillvalue=np.nan)]))
     strike, off = late[::2] - late[1::2]
-    if strike * off > 0.0 and abs(strike + off) > 2.0 * IN_STEP:
+    fewest = min(len(of) - 1 for of in delays.values())
+    limit = IN_STEP + OF_ONE_EVENT / max(fewest, 1)
+    if strike * off > 0.0 and abs(strike + off) > 2.0 * limit:
         one, other = ("right", "left")[:: 1 if off > 0.0 else -1]
-        values = {"late": one, "other": other, "strike": abs(strike), "off": abs(off), "limit": IN_STEP}
+        values = {"late": one, "other": other, "strike": abs(strike), "off": abs(off), "limit": limit}
         yield finding("time_offset.legs", "warning", values, Where(case.trial.markers.path))
 
 
