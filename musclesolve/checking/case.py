@@ -227,8 +227,10 @@ class Case:
 
     @property
     def lacks_range(self) -> bool:
-        """Whether a marker lacks throughout, so that no time range is found and the whole recording stands for it."""
-        lacks = self.found("marker_moved", "markers_merged", "gap", severity="error")
+        """Whether plates or a marker lack, so that no time range is found and the whole recording stands for it."""
+        lacks = "plates" in self.unknown or self.found(
+            "marker_moved", "markers_merged", "gap", severity="error"
+        )
         return lacks and finds_range(self.settings) and not self.trial.legs
 
     def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:

@@ -48,6 +48,8 @@ NOISE_N, STEP_N, FEWEST_STEPS, ROUNDED, WHITE = 8.0, 5.0, 3, 0.05, 0.94
 # Force at the ends of all contacts from which smaller ones were set to zero [N]: 28 sound plates begin and end at 22 N
 # at most. And over its change in two samples: a force that rises evenly has up to 0.5, sound files 0.24.
 CLIFF_N, CLIFF = 40.0, 0.7
+# Coordinates of points that two plates may have exchanged.
+EXCHANGED = {"point": (0, 1, 2), "forward coordinate": (0,), "sideward coordinate": (1,)}
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -104,6 +106,22 @@ def _share_of_others(case: Case, plate: PlateForce, foot: Foot) -> tuple[float, 
     upward, other = plate.force[in_air, 2], others[in_air, 2]
     share = float(upward @ other / max(other @ other, 1e-9))
     return share * (np.std(upward - share * other) < LEFT * np.std(upward)), others
+
+
+# Pull of a plate at rest [N] that is no small offset, and the least share of the recording in which it is the same.
+PULL, AT_REST = 60.0, 0.1
+
+
+@check_at(Stage.POINTS)
+def pulls_at_rest(case: Case) -> Iterator[Finding]:
+    """Find plates that pull down all the same at rest: no foot does, as where the mean of a trial was subtracted."""
+    for index, plate in enumerate(case.trial.forces):
+        pulling = plate.force[plate.force[:, 2] < -PULL]
+        zero = np.median(pulling, axis=0) if len(pulling) > AT_REST * len(plate.force) else np.zeros(3)
+        if zero[2] < 0.0 and np.median(np.abs(pulling[:, 2] - zero[2])) <= ZERO:
+            level = " and ".join(f"{x:.1f} N {way}" for x, way in zip(zero, AXIS_WORDS, strict=True))
+            repair = change_plate(index, force=plate.force - zero)
+            yield finding("plate_baseline.pulls", "error", {"level": level}, on_plate(plate), repair)
 
 
 @check_at(Stage.PLATE_ZERO)
@@ -293,15 +311,25 @@ def force_steps(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.POINTS)
 def points_of_other_plates(case: Case) -> Iterator[Finding]:
-    """Find plates with the point of another one: it lies at the foot that the plate alone carries, their own is far."""
+    """Find plates with the point of another one, or its coordinate: it lies at the foot that they carry, theirs far."""
     feet, least = seen_feet(case.trial), touch(case.trial, 0.3)
     for (index, plate), (_, other) in permutations(enumerate(case.trial.forces), 2):
         if plate.side not in feet or not np.array_equal(plate.time, other.time):
             continue
         alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
-        far, near = (feet[plate.side].away(p.point[alone], plate.time[alone]) for p in (plate, other))
-        if far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH):
-            values, repair = {"own": far, "better": near}, change_plate(index, point=other.point)
+        points = {
+            name: np.where(np.isin(np.arange(3), axes), other.point, plate.point)
+            for name, axes in EXCHANGED.items()
+        }
+        far, *near = (
+            feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, *points.values())
+        )
+        columns, better = min(zip(points, near, strict=True), key=lambda entry: entry[1])
+        if far > FOOT_REACH and better < min(0.5 * far, FOOT_REACH):
+            values, repair = (
+                {"own": far, "better": better, "columns": columns},
+                change_plate(index, point=points[columns]),
+            )
             yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
 
 
