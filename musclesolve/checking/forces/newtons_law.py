@@ -210,8 +210,8 @@ UPRIGHT_S = 0.03
 # Least time by which forces are early against the markers that is reported [s]: soft tissue follows bones, so that on
 # nine sound recordings the forces are between 0.3 ms early and 13 ms late.
 EARLY_S = 0.007
-# The best shift must explain the forces so well (share of their variation left), and so much better than none.
-UNEXPLAINED, BETTER = 0.35, 0.7
+# The best shift must leave no more than this share of the variation of the forces.
+UNEXPLAINED = 0.35
 
 
 @once
@@ -274,7 +274,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float]
         return None
     best = int(np.nanargmin(left))
     now = left[shifts.size // 2]
-    if best in (0, shifts.size - 1) or left[best] > UNEXPLAINED or not left[best] < BETTER * now:
+    if best in (0, shifts.size - 1) or left[best] > UNEXPLAINED:
         return (0.0, 0.0) if now <= UNEXPLAINED else None
     around = left[best - 1 : best + 2]
     bend = around[0] - 2.0 * around[1] + around[2]
@@ -388,14 +388,15 @@ def speed_of_belt(case: Case) -> Iterator[Finding]:
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, error = time_offset(case.trial) or (0.0, 0.0)
-    least = SMALLEST_S if center_of_mass(case.trial, False) is not None else UPRIGHT_S
+    seen = center_of_mass(case.trial, False) is not None
+    least, early = (SMALLEST_S, EARLY_S) if seen else (UPRIGHT_S, UPRIGHT_S)
     trunk = any(name.startswith("shoulder") for name in case.trial.mapping)
     if case.trial.forces and not trunk and not case.found("without_trunk"):
         yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
     late = max(least, SOFT_TISSUE_S + ERRORS * error)
     if shift > SOFT_TISSUE_S and (pull := pull_after_contacts(case.trial)) > 0.0:
         yield early_or_late(case, shift, SOFT_TISSUE_S, "time_offset.filtered", pull)
-    elif shift >= late or -shift >= max(least, ERRORS * error):
+    elif shift >= late or -shift >= max(early, ERRORS * error):
         yield early_or_late(case, shift, late)
 
 

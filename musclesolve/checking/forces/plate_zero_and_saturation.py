@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -311,26 +311,31 @@ def force_steps(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.POINTS)
 def points_of_other_plates(case: Case) -> Iterator[Finding]:
-    """Find plates with the point of another one, or its coordinate: it lies at the foot that they carry, theirs far."""
+    """Find plates that exchanged points, or a coordinate: each point is far from its foot, with the other's it is near.
+
+    Points are compared where each plate alone carries the body.
+    """
     feet, least = seen_feet(case.trial), touch(case.trial, 0.3)
-    for (index, plate), (_, other) in permutations(enumerate(case.trial.forces), 2):
-        if plate.side not in feet or not np.array_equal(plate.time, other.time):
+    for pair in combinations(enumerate(case.trial.forces), 2):
+        (_, one), (_, two) = pair
+        if not {one.side, two.side} <= feet.keys() or not np.array_equal(one.time, two.time):
             continue
-        alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
-        points = {
-            name: np.where(np.isin(np.arange(3), axes), other.point, plate.point)
-            for name, axes in EXCHANGED.items()
-        }
-        far, *near = (
-            feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, *points.values())
-        )
-        columns, better = min(zip(points, near, strict=True), key=lambda entry: entry[1])
-        if far > FOOT_REACH and better < min(0.5 * far, FOOT_REACH):
-            values, repair = (
-                {"own": far, "better": better, "columns": columns},
-                change_plate(index, point=points[columns]),
-            )
-            yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
+        tried: dict[str, list[tuple[float, float, int, Array]]] = {columns: [] for columns in EXCHANGED}
+        for (index, plate), (_, other) in (pair, pair[::-1]):
+            alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
+            for columns, axes in EXCHANGED.items():
+                point = np.where(np.isin(np.arange(3), axes), other.point, plate.point)
+                far, near = (feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, point))
+                tried[columns].append((near, far, index, point))
+        columns = min(tried, key=lambda name: tried[name][0][0] + tried[name][1][0])
+        if all(far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH) for near, far, *_ in tried[columns]):
+            for near, far, index, point in tried[columns]:
+                values, repair = (
+                    {"own": far, "better": near, "columns": columns},
+                    change_plate(index, point=point),
+                )
+                where = on_plate(case.trial.forces[index])
+                yield finding("plates_swapped.points", "error", values, where, repair)
 
 
 @check_at(Stage.PLATES)

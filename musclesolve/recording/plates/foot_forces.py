@@ -454,8 +454,8 @@ def _assigned_plates(
                 (path, loads[0]),
                 f"a foot stands while the plate is loaded, but not there: {loads[0].reason}",
                 "a center of pressure under this foot",
-                "correct the place of the plate (CORNERS, their order and sense, or the points of force); where somebody"
-                " else stepped on it, name the other plates in [[force]]",
+                "correct the place of the plate (CORNERS, their order and sense, or the points of force); "
+                "where somebody else stepped on it, name the other plates in [[force]]",
             )
     for step in significant:
         if step.side is None and _in_range(settings, step.start, step.end):
