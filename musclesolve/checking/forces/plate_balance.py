@@ -452,7 +452,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     # that is far off, the forces of the body are, too.
     spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
     lasting = (f for f in serious if f.repair is None and (f.code != "noise" or not f.where.times))
-    blamed = [f for f in lasting if not (harmless(f) or of_arms(trial, f))]
+    # a filter spoils the balance, whatever is wrong with it
+    spoiling = (f for f in lasting if f.code not in HARMLESS or (f.where.field or "").startswith("[filter]"))
+    blamed = [f for f in spoiling if not of_arms(trial, f)]
     if blamed or any(f.code in spoils for f in serious):
         return
     prepared, moments = case.prepared, None
@@ -510,11 +512,6 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
         yield early_or_late(case, float(lag.size[0]))
     yield from _reversed_moments(trial, sample, judged)
-
-
-def harmless(fault: Finding) -> bool:
-    """Return whether a finding does not affect the balance of forces: a filter does, whatever is wrong with it."""
-    return fault.code in HARMLESS and not (fault.where.field or "").startswith("[filter]")
 
 
 def of_arms(trial: Trial, fault: Finding) -> bool:
