@@ -388,15 +388,14 @@ def speed_of_belt(case: Case) -> Iterator[Finding]:
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, error = time_offset(case.trial) or (0.0, 0.0)
-    seen = center_of_mass(case.trial, False) is not None
-    least, early = (SMALLEST_S, EARLY_S) if seen else (UPRIGHT_S, UPRIGHT_S)
+    least = SMALLEST_S if center_of_mass(case.trial, False) is not None else UPRIGHT_S
     trunk = any(name.startswith("shoulder") for name in case.trial.mapping)
     if case.trial.forces and not trunk and not case.found("without_trunk"):
         yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
     late = max(least, SOFT_TISSUE_S + ERRORS * error)
     if shift > SOFT_TISSUE_S and (pull := pull_after_contacts(case.trial)) > 0.0:
         yield early_or_late(case, shift, SOFT_TISSUE_S, "time_offset.filtered", pull)
-    elif shift >= late or -shift >= max(early, ERRORS * error):
+    elif shift >= late or -shift >= max(least, ERRORS * error):
         yield early_or_late(case, shift, late)
 
 
