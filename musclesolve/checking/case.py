@@ -377,8 +377,9 @@ def _findings(faults: Faults) -> list[Finding]:
 
 
 def _unknown_plates(trial: Trial, settings: RecordedSettings) -> set[Fact]:
-    """Return the fact "plates" where forces are expected and no plate, or no foot of a plate, is stated."""
-    stated = bool(trial.forces) and all(map(is_stated, settings.force))
+    """Return the fact "plates" where forces are expected and no plate or foot is stated, or columns are unreadable."""
+    of_columns = [entry for entry in settings.force if entry.plate is None and entry.side in SIDE_NAMES]
+    stated = len(trial.forces) >= max(len(of_columns), 1) and all(map(is_stated, settings.force))
     return set() if stated or settings.files.predicted else {"plates"}
 
 
