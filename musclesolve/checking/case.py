@@ -227,8 +227,10 @@ class Case:
 
     @property
     def lacks_range(self) -> bool:
-        """Whether a marker lacks throughout, so that no time range is found and the whole recording stands for it."""
-        lacks = self.found("marker_moved", "markers_merged", "gap", severity="error")
+        """Whether plates or a marker lack, so that no time range is found and the whole recording stands for it."""
+        lacks = "plates" in self.unknown or self.found(
+            "marker_moved", "markers_merged", "gap", severity="error"
+        )
         return lacks and finds_range(self.settings) and not self.trial.legs
 
     def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
@@ -375,8 +377,9 @@ def _findings(faults: Faults) -> list[Finding]:
 
 
 def _unknown_plates(trial: Trial, settings: RecordedSettings) -> set[Fact]:
-    """Return the fact "plates" where forces are expected and no plate, or no foot of a plate, is stated."""
-    stated = bool(trial.forces) and all(map(is_stated, settings.force))
+    """Return the fact "plates" where forces are expected and no plate or foot is stated, or columns are unreadable."""
+    of_columns = [entry for entry in settings.force if entry.plate is None and entry.side in SIDE_NAMES]
+    stated = len(trial.forces) >= max(len(of_columns), 1) and all(map(is_stated, settings.force))
     return set() if stated or settings.files.predicted else {"plates"}
 
 

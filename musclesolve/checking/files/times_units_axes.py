@@ -531,28 +531,37 @@ def _upright(direction: Array) -> Array:
     return global_from_laboratory(next(axis for axis in FILE_AXES if axis[1] != up[1]), up)
 
 
-# Share of the horizontal force that pushes plates which carry less than it, from 15 N on: plates of eleven sound
-# recordings have up to 0.0004, plates that exchanged a channel 0.24 to 0.87.
-PUSHED, AT_REST, LEAST_PUSH = 0.1, 0.02, 15.0
+# Share of the horizontal force, or of the free moment, on plates that carry too little for it, from 15 N and 2 N m on:
+# plates of eleven sound recordings have up to 0.0004, plates that exchanged a channel 0.24 to 0.87. A moment needs at
+# least so many times as much force [1/m].
+PUSHED, AT_REST, LEAST = 0.1, 0.02, {"force": 15.0, "moment": 2.0}
+CARRIES = 5.0
 
 
 @check_at(Stage.POINTS)
 def exchanged_channels(case: Case) -> Iterator[Finding]:
-    """Find a channel of force that two plates exchanged: nothing pushes a plate while nothing stands on it."""
+    """Find a channel that two plates exchanged: nothing pushes or turns a plate while nothing stands on it."""
     for (one, plate), (other, beside) in combinations(enumerate(case.trial.forces), 2):
-        if len(plate.time) != len(beside.time):
-            continue
-        both = np.nan_to_num([plate.force, beside.force])
-        tried = np.stack([both, *(np.where(axis, both[::-1], both) for axis in np.eye(3, dtype=bool))])
-        size = np.linalg.norm(tried[..., :2], axis=-1)
-        alone = size > np.fmax(np.abs(tried[..., 2]), LEAST_PUSH)
-        share = (size * alone).sum(axis=(1, 2)) / size.sum(axis=(1, 2)).clip(LEAST_PUSH)
-        right = int(share.argmin())
-        if share[0] > PUSHED and share[right] < AT_REST:
-            axis = _axis_name(case, np.eye(3)[right - 1])[1]
-            values = {"foot": SIDE_NAMES[plate.side], "axis": axis, "share": share[0], "limit": PUSHED}
-            repairs = (change_plate(k, force=f) for k, f in zip((one, other), tried[right], strict=True))
-            yield finding("plates_swapped.channel", "error", values, on_plate(plate), in_order(*repairs))
+        for role, least in LEAST.items() if len(plate.time) == len(beside.time) else ():
+            both = np.nan_to_num([getattr(plate, role), getattr(beside, role)])
+            tried = np.stack([both, *(np.where(axis, both[::-1], both) for axis in np.eye(3, dtype=bool))])
+            if role == "force":
+                size, load = np.linalg.norm(tried[..., :2], axis=-1), tried[..., 2]
+            else:
+                size = np.abs(tried[..., 2])
+                load = CARRIES * np.nan_to_num([plate.force[:, 2], beside.force[:, 2]])
+            alone = size > np.fmax(np.abs(load), least)
+            share = (size * alone).sum(axis=(1, 2)) / size.sum(axis=(1, 2)).clip(least)
+            right = int(share.argmin())
+            if share[0] > PUSHED and share[right] < AT_REST:
+                axis = _axis_name(case, np.eye(3)[right - 1])[1]
+                values = {"foot": SIDE_NAMES[plate.side], "role": f"{role}s", "axis": axis, "share": share[0]}
+                values |= {"limit": PUSHED, "part": "horizontal force" if role == "force" else "free moment"}
+                repairs = (
+                    change_plate(k, **{role: f}) for k, f in zip((one, other), tried[right], strict=True)
+                )
+                yield finding("plates_swapped.channel", "error", values, on_plate(plate), in_order(*repairs))
+                break  # forces at rest move the moments, too
 
 
 @check_at(Stage.OTHER_VERTICAL_AXES)

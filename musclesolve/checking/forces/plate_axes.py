@@ -71,15 +71,16 @@ STAIR = 0.12
 
 @check_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
-    """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration.
+    """Find wrong axes of plates by the acceleration of the body, or by what the feet do where it shows none."""
+    if not case.found("plate_baseline", severity="warning"):  # a plate that sways fits no axes
+        yield from [*_changed_axes(case)] or _reversed_under_feet(case)
 
-    Where the acceleration of the body is not seen, the feet show reversed signs.
-    """
+
+def _changed_axes(case: Case) -> Iterator[Finding]:
+    """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration."""
     required, mass = law(case), case.trial.subject.mass
-    if required is None:
-        yield from _reversed_under_feet(case)
-    if required is None or not mass > 0.0 or case.found("plate_baseline", severity="warning"):
-        return  # a plate that sways fits no axes
+    if required is None or not mass > 0.0:
+        return
     at = required.time[required.frames]
     loads = [at_times(plate.time, smooth_force(plate), at) for plate in case.trial.forces]
     force, vertical = [load[:, :2] for load in loads], np.sum([load[:, 2] for load in loads], axis=0)

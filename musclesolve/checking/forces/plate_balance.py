@@ -36,10 +36,12 @@ from musclesolve.checking.case import TABLES, Case, change_plate, in_order, on_p
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
     EARLY_S,
+    ERRORS,
     carried_mass,
     center_of_mass,
     early_or_late,
     law,
+    time_offset,
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
 from musclesolve.checking.observed_body import runs
@@ -452,7 +454,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     # that is far off, the forces of the body are, too.
     spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
     lasting = (f for f in serious if f.repair is None and (f.code != "noise" or not f.where.times))
-    blamed = [f for f in lasting if f.code not in HARMLESS and not of_arms(trial, f)]
+    # a filter spoils the balance, whatever is wrong with it
+    spoiling = (f for f in lasting if f.code not in HARMLESS or (f.where.field or "").startswith("[filter]"))
+    blamed = [f for f in spoiling if not of_arms(trial, f)]
     if blamed or any(f.code in spoils for f in serious):
         return
     prepared, moments = case.prepared, None
@@ -506,9 +510,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         sample = sample.freed(name, FOUND)
         if name in WHOLE:  # beside it the others are hardly shown
             names = [n for n in names if n not in WHOLE]
-    lag = accusations(sample, ["delay"] if trunk else []).get("delay")
-    if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
-        yield early_or_late(case, float(lag.size[0]))
+    shift, deviation = time_offset(trial) or (0.0, 0.0)
+    if lag := accusations(sample, ["delay"] if trunk else []).get("delay"):
+        shift, deviation = float(lag.size[0]), 0.0
+    # sound ones are late
+    if trunk and -shift > max(EARLY_S, ERRORS * deviation) and not case.found("time_offset"):
+        yield early_or_late(case, shift)
     yield from _reversed_moments(trial, sample, judged)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -48,6 +48,8 @@ NOISE_N, STEP_N, FEWEST_STEPS, ROUNDED, WHITE = 8.0, 5.0, 3, 0.05, 0.94
 # Force at the ends of all contacts from which smaller ones were set to zero [N]: 28 sound plates begin and end at 22 N
 # at most. And over its change in two samples: a force that rises evenly has up to 0.5, sound files 0.24.
 CLIFF_N, CLIFF = 40.0, 0.7
+# Coordinates of points that two plates may have exchanged.
+EXCHANGED = {"point": (0, 1, 2), "forward coordinate": (0,), "sideward coordinate": (1,)}
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -104,6 +106,22 @@ def _share_of_others(case: Case, plate: PlateForce, foot: Foot) -> tuple[float, 
     upward, other = plate.force[in_air, 2], others[in_air, 2]
     share = float(upward @ other / max(other @ other, 1e-9))
     return share * (np.std(upward - share * other) < LEFT * np.std(upward)), others
+
+
+# Pull of a plate at rest [N] that is no small offset, and the least share of the recording in which it is the same.
+PULL, AT_REST = 60.0, 0.1
+
+
+@check_at(Stage.POINTS)
+def pulls_at_rest(case: Case) -> Iterator[Finding]:
+    """Find plates that pull down all the same at rest: no foot does, as where the mean of a trial was subtracted."""
+    for index, plate in enumerate(case.trial.forces):
+        pulling = plate.force[plate.force[:, 2] < -PULL]
+        zero = np.median(pulling, axis=0) if len(pulling) > AT_REST * len(plate.force) else np.zeros(3)
+        if zero[2] < 0.0 and np.median(np.abs(pulling[:, 2] - zero[2])) <= ZERO:
+            level = " and ".join(f"{x:.1f} N {way}" for x, way in zip(zero, AXIS_WORDS, strict=True))
+            repair = change_plate(index, force=plate.force - zero)
+            yield finding("plate_baseline.pulls", "error", {"level": level}, on_plate(plate), repair)
 
 
 @check_at(Stage.PLATE_ZERO)
@@ -293,16 +311,31 @@ def force_steps(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.POINTS)
 def points_of_other_plates(case: Case) -> Iterator[Finding]:
-    """Find plates with the point of another one: it lies at the foot that the plate alone carries, their own is far."""
+    """Find plates that exchanged points, or a coordinate: each point is far from its foot, with the other's it is near.
+
+    Points are compared where each plate alone carries the body.
+    """
     feet, least = seen_feet(case.trial), touch(case.trial, 0.3)
-    for (index, plate), (_, other) in permutations(enumerate(case.trial.forces), 2):
-        if plate.side not in feet or not np.array_equal(plate.time, other.time):
+    for pair in combinations(enumerate(case.trial.forces), 2):
+        (_, one), (_, two) = pair
+        if not {one.side, two.side} <= feet.keys() or not np.array_equal(one.time, two.time):
             continue
-        alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
-        far, near = (feet[plate.side].away(p.point[alone], plate.time[alone]) for p in (plate, other))
-        if far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH):
-            values, repair = {"own": far, "better": near}, change_plate(index, point=other.point)
-            yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
+        tried: dict[str, list[tuple[float, float, int, Array]]] = {columns: [] for columns in EXCHANGED}
+        for (index, plate), (_, other) in (pair, pair[::-1]):
+            alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
+            for columns, axes in EXCHANGED.items():
+                point = np.where(np.isin(np.arange(3), axes), other.point, plate.point)
+                far, near = (feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, point))
+                tried[columns].append((near, far, index, point))
+        columns = min(tried, key=lambda name: tried[name][0][0] + tried[name][1][0])
+        if all(far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH) for near, far, *_ in tried[columns]):
+            for near, far, index, point in tried[columns]:
+                values, repair = (
+                    {"own": far, "better": near, "columns": columns},
+                    change_plate(index, point=point),
+                )
+                where = on_plate(case.trial.forces[index])
+                yield finding("plates_swapped.points", "error", values, where, repair)
 
 
 @check_at(Stage.PLATES)

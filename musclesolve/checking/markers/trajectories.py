@@ -412,8 +412,8 @@ def _late(trial: Trial) -> Iterator[Finding]:
 
 
 # How much later one foot may be than the other by the mean of both kinds of events [s], if both agree: sound feet of
-# eleven people have up to 0.012, legs that are late by 0.025 have 0.023 and more. The second one over
-# the fewest events of a kind is added: single events of a sound walk, its forces filtered or held, have up to 0.020.
+# eleven people have up to 0.012, legs that are late by 0.025 have 0.023 and more. The second time over the number of
+# the fewest events is added: single events of a sound walk, its forces filtered or held, have up to 0.020.
 IN_STEP, OF_ONE_EVENT = 0.016, 0.008
 
 

@@ -321,7 +321,7 @@ BRIEF, LIGHT = 0.05, 50.0
 IDLE = 0.2
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
-NO_FEET = "the markers of heel or toe are missing"
+NO_FEET, NOT_NEAR = "the markers of heel or toe are missing", "no foot is near"
 # Share of the force on a plate that is vertical, at least, where the axes are right.
 _UPRIGHT = 0.7
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
@@ -600,7 +600,7 @@ def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float)
     side = SIDES[0] if share >= 0.5 else SIDES[1]
     away = float(np.median(distance[SIDES.index(side)]))
     if away > FARTHEST_PRESSURE:
-        return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
+        return None, f"{NOT_NEAR}, the {SIDE_NAMES[side]} one is {away:.2f} m away"
     stands = []
     for foot in feet.values():
         frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))

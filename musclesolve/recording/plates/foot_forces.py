@@ -34,6 +34,7 @@ from musclesolve.recording.data import (
 )
 from musclesolve.recording.plates.foot_contacts import (
     NO_FEET,
+    NOT_NEAR,
     NOWHERE,
     Contact,
     Feet,
@@ -59,6 +60,8 @@ _LEVEL = 0.7
 # Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
 # length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
 _LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
+# Share of a contact in which the foot stands still.
+_STANDS = 0.4
 # The center of pressure of a step travels some 0.2 m: spread below which it is at rest, and travel above which its
 # direction is clear [m].
 _RESTS, _TRAVELS = 0.03, 0.06
@@ -279,7 +282,7 @@ def with_feet(
     ]
     threshold = settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
-    forces, notes = _assigned_plates(document, settings, recordings, steps, bool(stated))
+    forces, notes = _assigned_plates(settings, recordings, steps, feet, bool(stated))
     assigned = (
         replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
     )
@@ -351,8 +354,10 @@ def c3d_forces(
         others = [c for number, of in steps.items() if number != recording.plate.number for c in of]
         whole = [contact for contact in steps[recording.plate.number] if not _shared(contact, others)]
         check_steps(recording, whole, feet)
-    divide = _named_plates if settings.force else _assigned_plates
-    forces, more = divide(document, settings, recordings, steps)
+    if settings.force:
+        forces, more = _named_plates(document, settings, recordings, steps)
+    else:
+        forces, more = _assigned_plates(settings, recordings, steps, feet)
     return forces, notes + more
 
 
@@ -429,18 +434,29 @@ def _named_plates(
 
 
 def _assigned_plates(
-    document: Document,
     settings: RecordedSettings,
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
+    feet: Feet,
     others: bool = False,
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the plates divided among the feet by their contacts, and notes on the assignment.
 
-    Refuses plates on which no foot stands, unless there are others.
+    Refuses plates on which no foot stands, unless there are others, and a plate that shows steps at another place.
     """
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
+    for number in steps if len(steps) > 1 else ():
+        loads = [step for step in significant if step.plate == number]
+        if loads and all(_elsewhere(step, significant, feet) for step in loads):
+            raise file_error(
+                "bad_plate",
+                (path, loads[0]),
+                f"a foot stands while the plate is loaded, but not there: {loads[0].reason}",
+                "a center of pressure under this foot",
+                "correct the place of the plate (CORNERS, their order and sense, or the points of force); "
+                "where somebody else stepped on it, name the other plates in [[force]]",
+            )
     for step in significant:
         if step.side is None and _in_range(settings, step.start, step.end):
             raise file_error(
@@ -473,6 +489,17 @@ def _assigned_plates(
         if step.side is None
     ]
     return forces, notes
+
+
+def _elsewhere(step: Contact, others: Sequence[Contact], feet: Feet) -> bool:
+    """Return whether no foot is near a contact during which, and no longer, a foot stands that no plate carries."""
+    for side, foot in feet.items() if step.reason.startswith(NOT_NEAR) else ():
+        carried = any(o.side == side and o.start < step.end and step.start < o.end for o in others)
+        for first, last in time_spans(foot.still, foot.time) if not carried else ():
+            within = step.start - _AROUND < first and last < step.end + _AROUND
+            if within and last - first > _STANDS * (step.end - step.start):
+                return True
+    return False
 
 
 def _in_range(settings: RecordedSettings, first: float, last: float) -> bool:

@@ -15,7 +15,13 @@ from trial_copy import TrialCopy
 import musclesolve
 from musclesolve import synthetic_recording
 from musclesolve.checking.case import case_of
-from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, SWAYS, ZERO, force_steps
+from musclesolve.checking.forces.plate_zero_and_saturation import (
+    LARGEST_ZERO,
+    SWAYS,
+    ZERO,
+    force_steps,
+    points_of_other_plates,
+)
 from musclesolve.files import PlateForce, Trial
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -47,6 +53,15 @@ def test_a_plate_that_vibrates_is_found_in_the_swings_of_its_foot(
     add(copy, "r", wave[:, None] * np.eye(3)[axis])
     found = [each for each in copy.examined(tmp_path).findings if each.code == "plate_baseline"]
     assert ["sways" in each.what for each in found] == [True] * (share > 1.0)
+
+
+def test_a_plate_that_was_zeroed_by_the_mean_of_the_trial_names_what_to_subtract(tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    mean = copy.plate(copy.plates("r")[0], "force").mean(axis=0)
+    add(copy, "r", -mean)
+    report = copy.examined(tmp_path)
+    assert report.codes == ("plate_baseline",), str(report)
+    assert f"{-mean[2]:.1f} N upward" in report.findings[0].what
 
 
 @pytest.mark.in_part(2)
@@ -196,6 +211,21 @@ def test_samples_that_are_missing_at_stated_times_are_no_steps(recorded_walk_tri
         parts = {name: getattr(plate, name)[kept] for name in ("time", "force", "point", "moment")}
         cut.append(replace(plate, unloaded=None, **parts))
     assert not list(force_steps(case_of(replace(trial, forces=tuple(cut)))))
+
+
+@pytest.mark.parametrize(
+    ("axis", "name"), [(0, "forward coordinate"), (1, "sideward coordinate"), (None, "")]
+)
+def test_points_whose_coordinate_two_plates_exchanged(
+    axis: int | None, name: str, recorded_walk_trial: Trial
+) -> None:
+    trial = recorded_walk_trial
+    one, other = (plate.point for plate in trial.forces)
+    points = [np.where(np.arange(3) == axis, b, a) for a, b in ((one, other), (other, one))]
+    forces = tuple(replace(plate, point=point) for plate, point in zip(trial.forces, points, strict=True))
+    said = list(points_of_other_plates(case_of(replace(trial, forces=forces))))
+    assert len(said) == 2 * (axis is not None)
+    assert all(f"with the {name} of another plate" in entry.what for entry in said)
 
 
 def test_exchanged_points_of_two_plates_are_named(tmp_path: Path) -> None:
