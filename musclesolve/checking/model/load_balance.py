@@ -80,9 +80,10 @@ WAYS = 0.92, 1.5
 NEEDED = 0.95, 2.0
 """The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
 1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
-WAYS_ALIKE = 0.75
-"""Way of the pressure under one foot over the way under the other in 0.4 s and more of a step: sound walks have 0.92 to
-1.14, a way times 0.5 or 1.5 0.34 and 1.43 and more."""
+WAYS_ALIKE, ROLLED = 0.8, (0.5, 0.6)
+"""Way of the pressure under one foot over the way under the other, and least time [s] after the begin and before the end
+of a step that shows it: parts of sound walks have 0.97 to 1.14 and 0.86 to 1.18, in 0.4 s 0.71 to 1.76; ways times 0.7
+have 0.6 to 0.79, or 1.3 and more."""
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
@@ -401,13 +402,12 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     for sole, point, loaded in pressure_on_feet(case):
         (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
         force = case.force([load for load in case.loads if case.sole_of(load) is sole])
-        for first, stop in true_runs(loaded):
-            away = (point[first:stop] - point[first:stop].mean(axis=0)) * LEVEL
-            turning[first:stop] = np.cross(away, force[first:stop])
-            stands = np.median(speed[first:stop]) < SPEED
-            if stands and 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
-                ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
-                ahead.append(float((along - USUAL_SHARE * long)[first:stop].mean()))
+        for run in (slice(*run) for run in true_runs(loaded)):
+            turning[run] = np.cross((point[run] - point[run].mean(axis=0)) * LEVEL, force[run])
+        for step, *whole in long_steps(case, loaded):
+            if all(whole) and np.median(speed[step]) < SPEED:
+                ways.append(float(np.ptp(along[step] / long[step])))
+                ahead.append(float((along - USUAL_SHARE * long)[step].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
@@ -611,22 +611,31 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
 
+def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, bool]]:
+    """Steps of a foot in which it carries the body for long, and whether their begin and end are known, too.
+
+    loaded: frames (T,) in which the foot carries a part of the body.
+    """
+    known = case.inside if case.body.moment_table is not None else case.covered(case.loads, case.time)
+    first, last = np.flatnonzero(known)[[0, -1]] if known.any() else (0, 0)
+    for begin, stop in true_runs(loaded):
+        if stop - begin > STANCE * case.fixed.rate:
+            yield slice(begin, stop), begin > first, stop <= last
+
+
 def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Compare the ways of the pressure under both feet in the same part of a step, also of steps that the file cuts."""
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
     for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
-        (along, _, long), last = sole.place(point), len(loaded)
-        lasting = [run for run in true_runs(loaded) if run[1] - run[0] > STANCE * fixed.rate]
-        steps.append([((along / long)[slice(*run)], run[0] == 0, run[1] == last) for run in lasting])
+        along, _, long = sole.place(point)
+        steps.append([((along / long)[step], *whole) for step, *whole in long_steps(case, loaded)])
     ratios = list[float]()
-    for (one, no_start, no_end), (other, lacks_start, lacks_end) in (
-        product(*steps) if len(steps) == 2 else ()
-    ):
-        if (no_start or lacks_start) and (no_end or lacks_end):
-            continue
+    for (one, *begins), (other, *ends) in product(*steps) if len(steps) == 2 else ():
+        from_begin, to_end = map(all, zip(begins, ends, strict=True))
         count = min(len(one), len(other))
-        part = slice(-count, None) if no_start or lacks_start else slice(count)
-        ratios.append(float(np.ptp(one[part]) / max(np.ptp(other[part]), 1e-9)))
+        if (from_begin or to_end) and count >= ROLLED[not from_begin] * fixed.rate:
+            part = slice(count) if from_begin else slice(-count, None)
+            ratios.append(float(np.ptp(one[part]) / max(np.ptp(other[part]), 1e-9)))
     ratio = float(np.median(ratios)) if ratios else 1.0
     if not WAYS_ALIKE < ratio < 1.0 / WAYS_ALIKE:
         foot, beside = (sole.body for sole in fixed.soles)
