@@ -188,6 +188,7 @@ def moments_due(fixed: Motion, borne_by: Mapping[str, str], without: Array | Non
     """
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
     of_devices, on_coordinates = device_forces(fixed.model, fixed.motion, fixed.bodies)
+    pose = body_motion(fixed.model, fixed.motion.value)
     for foot, swings in single_supports(fixed):
         wrench, load = fixed.need - of_devices, fixed.need.sum(axis=1)
         if without is not None:
@@ -197,7 +198,7 @@ def moments_due(fixed: Motion, borne_by: Mapping[str, str], without: Array | Non
             missing = force @ without
             load -= np.hstack([np.cross(point, missing), missing])
         wrench[:, fixed.model.body_number[borne_by.get(foot, foot)]] -= load
-        due[swings] = (joint_forces(fixed.model, fixed.bodies.pose, wrench) - on_coordinates)[swings]
+        due[swings] = (joint_forces(fixed.model, pose, wrench) - on_coordinates)[swings]
     return due
 
 
@@ -604,13 +605,8 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     loads = case.body.dynamics  # found in the moments: these are weighed, where the body stands on them
     stands = loads is not None and loads.stands
     if not stands and exceeds(carried, CARRIED, carried_error):
-        why = (
-            "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
-            if carried > 0.0
-            else "the ground reactions in inverse dynamics belong to a heavier person"
-        )
-        values = {"share": carried, "limit": CARRIED, "why": why}
-        yield case.fault("root_carries", error_if(abs(carried) >= MASS), values)
+        values, name = {"share": carried, "limit": CARRIED}, "root_carries" + ".heavier" * (carried < 0.0)
+        yield case.fault(name, error_if(abs(carried) >= MASS), values)
         return
     likeness = np.inf if np.isnan(fitting) else fitting
     due = case.expected(names) if case.frames.sum() >= case.fixed.fewest else np.zeros((0, len(names)))
