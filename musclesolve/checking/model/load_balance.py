@@ -623,7 +623,8 @@ def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
     for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
         along, _, long = sole.place(point)
-        steps.append([((along / long)[step], *whole) for step, *whole in long_steps(case, loaded)])
+        share = along / long
+        steps.append([(share[step], first, last) for step, first, last in long_steps(case, loaded)])
     ratios = list[float]()
     for (one, *begins), (other, *ends) in product(*steps) if len(steps) == 2 else ():
         from_begin, to_end = map(all, zip(begins, ends, strict=True))
