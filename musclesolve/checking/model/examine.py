@@ -55,10 +55,10 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     units.force_unit: "mass file",
     units.point_unit: "ground file",
     units.moment_unit: "file",
-    units.axes_of_loads: "mass ground file",
+    units.axes_of_loads: "mass ground place",
     load_balance.bodies_of_loads: "",
     load_balance.feet_of_loads: "",
-    load_balance.dead_channels: "mass ground file",
+    load_balance.dead_channels: "mass ground place",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass",
     load_balance.shear_of_loads: "mass ground",

@@ -80,9 +80,10 @@ WAYS = 0.92, 1.5
 NEEDED = 0.95, 2.0
 """The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
 1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
-WAYS_ALIKE = 0.75
-"""Way of the pressure under one foot over the way under the other in 0.4 s and more of a step: sound walks have 0.92 to
-1.14, a way times 0.5 or 1.5 0.34 and 1.43 and more."""
+WAYS_ALIKE, ROLLED = 0.8, (0.5, 0.6)
+"""Way of the pressure under one foot over the way under the other, and least time [s] from the begin and to the end of
+a step that shows it: sound walks have 0.97 to 1.14 and 0.86 to 1.18, in 0.4 s 0.71 to 1.76; ways times 0.7 0.6 to 0.79,
+or 1.3 and more."""
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
@@ -91,8 +92,6 @@ FEWEST_CUT, FEWEST_HELD, CLIFF_N = 4, 2, 60.0
 values; force at the ends of all contacts [N], usually 5 to 25 N."""
 STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
-LEVEL = np.array([1.0, 0.0, 1.0])
-"""Horizontal components of a force in the ground."""
 SHEARS = 0.3, 0.4
 """Difference from 1 of the scale of horizontal forces under a foot, below and above: sound walks have 0.82 to 1.03 of
 forward and 0.7 to 1.1 of sideward forces, forward ones times 1.5 and 0.5 0.55 to 0.63 and 1.6 to 1.9."""
@@ -187,7 +186,9 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     lasts = kept.sum() >= fixed.fewest and np.ptp(case.time[kept]) > SHORTEST_SHEAR
     if not lasts or len(feet) != 2 or not all(feet.values()) or len(flight_spans(case)):
         return  # the filter of the motion takes away a part of a landing
-    if case.found("plates_swapped", "time_offset", "load_body", "plate_channel", "segment_mass"):
+    if case.found(
+        "plates_swapped", "time_offset", "load_body", "plate_channel", "segment_mass", "foot_slides"
+    ):
         return
     up, side, memory = fixed.model.up, fixed.sideward, round(MEMORY * fixed.rate)
     for channel, axis, across in (("forward", ahead := np.cross(up, side), side), ("sideward", side, ahead)):
@@ -401,22 +402,19 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     for sole, point, loaded in pressure_on_feet(case):
         (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
         force = case.force([load for load in case.loads if case.sole_of(load) is sole])
-        for first, stop in true_runs(loaded):
-            away = (point[first:stop] - point[first:stop].mean(axis=0)) * LEVEL
-            turning[first:stop] = np.cross(away, force[first:stop])
-            stands = np.median(speed[first:stop]) < SPEED
-            if stands and 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
-                ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
-                ahead.append(float((along - USUAL_SHARE * long)[first:stop].mean()))
+        for run in (slice(*run) for run in true_runs(loaded)):
+            turning[run] = np.cross((point[run] - point[run].mean(axis=0)) * [1.0, 0.0, 1.0], force[run])
+        for step, *whole in long_steps(case, loaded):
+            if all(whole) and np.median(speed[step]) < SPEED:
+                ways.append(float(np.ptp(along[step] / long[step])))
+                ahead.append(float((along - USUAL_SHARE * long)[step].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
     forward = np.cross(fixed.model.up, fixed.sideward)
     for level, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
-        shown, least = (
-            np.array([size[:2] @ level[[0, 2]], -np.mean(under or np.nan)]),
-            limit * size_of(fixed.model),
-        )
+        shown = np.array([size[:2] @ level[[0, 2]], -np.mean(under or np.nan)])
+        least = limit * size_of(fixed.model)
         if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):  # a body that leans has other moments
             yield displaced(case, (), by * level, np.hypot(*error[:2]) * np.abs(level), least, "warning")
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
@@ -428,11 +426,9 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
 
 def way_of_body(case: ModelCase) -> Iterator[Finding]:
     """Find bodies that sway farther, or less far, than the loads accelerate them to the side."""
-    fixed, fit = case.fixed, None if case.found("plate_scale") else units.best_fit(case)
-    if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or not lasts_a_stride(fixed):
+    fixed, (_, acting, _, kept) = case.fixed, _residual(case)
+    if case.found("plate_scale") or not kept.any() or not walks(fixed) or not lasts_a_stride(fixed):
         return
-    acting = fit.scale * case.acting(case.loads)
-    _, kept = case.left_by(case.loads, acting, 1.0)
     loads, due = (wrench[kept, 3:] @ fixed.sideward for wrench in (acting, fixed.due))
     (gain,), (error,) = standard_errors(loads[:, None, None], due[:, None], round(MEMORY * fixed.rate))
     if likeness_of(loads, due) > ALIKE and abs(gain - 1.0) > SWAYS:
@@ -583,10 +579,9 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]
         bodies = [(*ends, body) for ends, body in zip(times, body_of, strict=True)]
-        repair = (
-            units.on_bodies({load.name: body_of[0]}) if wrong.all() else units.contacts_on(load.name, bodies)
-        )
-        case_of = "plates_swapped.loads" if wrong.all() else "plates_swapped.load_contacts"
+        code, repair = "plates_swapped.loads", units.on_bodies({load.name: body_of[0]})
+        if not wrong.all():
+            code, repair = "plates_swapped.load_contacts", units.contacts_on(load.name, bodies)
         mean = np.average(far[wrong], axis=0, weights=shares[wrong])
         values = {
             "load": load.name,
@@ -596,7 +591,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             "other_distance": float(mean[other]),
         }
         there = tuple(ends for ends, bad in zip(times, wrong, strict=True) if bad)
-        yield case.fault(case_of, "error", values, repair, times=there)
+        yield case.fault(code, "error", values, repair, times=there)
 
 
 def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
@@ -611,27 +606,36 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
 
+def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, bool]]:
+    """Steps of a foot in which it carries the body for long, and whether their begin and end are known, too.
+
+    loaded: frames (T,) in which the foot carries a part of the body.
+    """
+    known = case.inside if case.body.moment_table is not None else case.covered(case.loads, case.time)
+    first, last = np.flatnonzero(known)[[0, -1]] if known.any() else (0, 0)
+    for begin, stop in true_runs(loaded):
+        if stop - begin > STANCE * case.fixed.rate:
+            yield slice(begin, stop), begin > first, stop <= last
+
+
 def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Compare the ways of the pressure under both feet in the same part of a step, also of steps that the file cuts."""
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
     for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
-        (along, _, long), last = sole.place(point), len(loaded)
-        lasting = [run for run in true_runs(loaded) if run[1] - run[0] > STANCE * fixed.rate]
-        steps.append([((along / long)[slice(*run)], run[0] == 0, run[1] == last) for run in lasting])
+        along, _, long = sole.place(point)
+        share = along / long
+        steps.append([(share[step], first, last) for step, first, last in long_steps(case, loaded)])
     ratios = list[float]()
-    for (one, no_start, no_end), (other, lacks_start, lacks_end) in (
-        product(*steps) if len(steps) == 2 else ()
-    ):
-        if (no_start or lacks_start) and (no_end or lacks_end):
-            continue
+    for (one, *begins), (other, *ends) in product(*steps) if len(steps) == 2 else ():
+        from_begin, to_end = map(all, zip(begins, ends, strict=True))
         count = min(len(one), len(other))
-        part = slice(-count, None) if no_start or lacks_start else slice(count)
-        ratios.append(float(np.ptp(one[part]) / max(np.ptp(other[part]), 1e-9)))
+        if (from_begin or to_end) and count >= ROLLED[not from_begin] * fixed.rate:
+            part = slice(count) if from_begin else slice(-count, None)
+            ratios.append(float(np.ptp(one[part]) / max(np.ptp(other[part]), 1e-9)))
     ratio = float(np.median(ratios)) if ratios else 1.0
     if not WAYS_ALIKE < ratio < 1.0 / WAYS_ALIKE:
         foot, beside = (sole.body for sole in fixed.soles)
-        limits = {"low": WAYS_ALIKE, "high": 1.0 / WAYS_ALIKE}
-        values = {"ratio": ratio, "foot": foot, "other": beside} | limits
+        values = {"ratio": ratio, "foot": foot, "other": beside, "low": WAYS_ALIKE, "high": 1.0 / WAYS_ALIKE}
         yield case.fault("pressure_way.feet", "warning", values)
 
 
@@ -663,20 +667,18 @@ SMALLEST_BODY = 0.01
 
 AGAINST = -0.5
 """Factor of a free moment below which it acts against the motion: without arms, which carry a part of the moment about
-the vertical axis, a sound model may need none of it.
-"""
+the vertical axis, a sound model may need none of it."""
 
 
 def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     """The balance of a model, and the axes (3, 3) forward, left and up in its ground; None with too little known."""
     fixed = case.fixed
     loads, time = case.loads, case.time
-    fitting = units.best_fit(case)
-    if fitting is None or fitting.misfit > units.UNCLEAR:
-        return None
     # a wrong mass, which another check finds, is no error of a plate
-    acting = [fitting.scale * case.acting([load]) for load in loads]
-    left = fixed.due - np.sum(acting, axis=0)
+    scale, _, left, fits = _residual(case)
+    if not fits.any():
+        return None
+    acting = [scale * case.acting([load]) for load in loads]
     # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
     known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.model.weight)
     known &= np.isfinite(left).all(axis=1)
@@ -689,7 +691,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
         """Moment and force (T, 6) in the ground as force and moment forward, left and up."""
         return np.concatenate([wrench[:, 3:] @ axes.T, wrench[:, :3] @ axes.T], axis=1)
 
-    twists = [fitting.scale * case.acting([replace(load, force=np.zeros_like(load.force))]) for load in loads]
+    twists = [scale * case.acting([replace(load, force=np.zeros_like(load.force))]) for load in loads]
     segments = {}
     for name, body in fixed.model.masses.items():
         share = body.mass / fixed.model.mass
@@ -710,11 +712,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
 
 def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     """Find plates that are displaced, or whose free moment has the wrong sign, where nothing else was found."""
-    harmless = (*HARMLESS, *UNLOADED)
-    if any(
-        entry.severity != "note" and entry.code not in harmless and entry.repair is None
-        for entry in case.findings
-    ):
+    standing = {entry.code for entry in case.findings if entry.severity != "note" and entry.repair is None}
+    if standing - {*HARMLESS, *UNLOADED}:
         return
     sides = [sole.side for load in case.loads if (sole := case.sole_of(load))]
     on_feet = len(sides) == len(case.loads) and not len(flight_spans(case))

@@ -434,10 +434,8 @@ class ModelCase(Examined):
     @cached_property
     def unit(self) -> float:
         """Size of the greatest loads in body weights: 1 where they are in newtons."""
-        size = np.linalg.norm(self.force(self.loads), axis=1)
-        return (
-            float(np.quantile(size, 0.9) / self.fixed.model.weight) if self.fixed.model.weight > 0.0 else 1.0
-        )
+        size, weight = np.linalg.norm(self.force(self.loads), axis=1), self.fixed.model.weight
+        return float(np.quantile(size, 0.9)) / weight if weight > 0.0 else 1.0
 
 
 def known_times(loads: Sequence[ExternalLoad], time: Array) -> Array:

@@ -22,14 +22,19 @@ Change = Callable[[ExternalLoad], ExternalLoad]
 
 
 @pytest.fixture(scope="module")
-def trial() -> Trial:
-    return load_trials(recorded("instrumented_knee").parent)["overground"]
+def trials() -> dict[str, Trial]:
+    return load_trials(recorded("instrumented_knee").parent)
 
 
-def codes_of(trial: Trial, change: Change) -> set[str]:
-    """The findings on the motion with the moments that its loads give after a change."""
+@pytest.fixture(scope="module")
+def trial(trials: dict[str, Trial]) -> Trial:
+    return trials["overground"]
+
+
+def codes_of(trial: Trial, change: Change, first: float = 0.1, last: float = 2.3) -> set[str]:
+    """The findings on the motion with the moments that its loads give after a change, between two times [s]."""
     body, loads = trial.body(), [change(load) for load in trial.loads]
-    inside = (body.motion.time > 0.1) & (body.motion.time < 2.3)
+    inside = (body.motion.time > first) & (body.motion.time < last)
     found = inverse_dynamics(trial.model, whole_motion(trial.model, body.motion.frames(inside)), loads)
     turns = [trial.model.coordinates[name].rotational for name in found.coordinates]
     names = tuple(
@@ -61,3 +66,27 @@ def test_wrong_loads_are_named_in_the_moments_that_they_gave(trial: Trial, chang
     assert not {"load_body", "plate_axes", "pressure_offset", "time_offset"} & codes_of(
         trial, lambda load: load
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda load: replace(load, force=load.force * [-1.0, 1.0, 1.0]), "plate_axes"),
+        (lambda load: replace(load, force=load.force * [0.0, 1.0, 0.0]), "plate_channel"),
+        (lambda load: replace(load, point=load.point + np.array([0.06, 0.0, 0.0])), "pressure_offset"),
+    ],
+)
+def test_moments_of_this_motion_with_wrong_loads_are_of_no_other_one(
+    trials: dict[str, Trial], change: Change, code: str
+) -> None:
+    found = codes_of(trials["knee"], change, -1.0)
+    assert code in found and not {"another_trial", "plate_scale"} & found
+
+
+def test_a_step_that_accelerations_cut_has_no_shorter_way(trials: dict[str, Trial]) -> None:
+    assert "pressure_way" not in codes_of(trials["service"], lambda load: load, -1.0)
+
+
+def test_a_load_on_the_pelvis_is_the_only_cause_of_a_root_that_carries(trials: dict[str, Trial]) -> None:
+    found = codes_of(trials["service"], lambda load: replace(load, body="pelvis"), -1.0)
+    assert "load_body" in found and "root_carries" not in found

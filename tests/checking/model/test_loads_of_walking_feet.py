@@ -214,11 +214,20 @@ def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) 
 
 
 @pytest.mark.parametrize("name", WALKS)
-@pytest.mark.parametrize("factor", [0.5, 1.6])
+@pytest.mark.parametrize("factor", [0.5, 0.7, 1.6])
 def test_a_way_of_another_scale_under_one_foot_is_compared_with_the_other(name: str, factor: float) -> None:
     found = findings_of_body(way_of_pressure(factor, "_r")(trials()[name]).body())
     (said,) = [each.what for each in found if each.code == "pressure_way" and "as far under" in each.what]
     assert "calcn_r" in said
+
+
+@pytest.mark.parametrize("by", [-0.4, -0.3, -0.02, 0.02, 0.3, 0.4])
+def test_loads_of_another_time_are_late_or_early(by: float) -> None:
+    """Two steps of which the last one has no plate: 0.4 s away few frames fit."""
+    late = on_loads(lambda loads: tuple(replace(load, time=load.time + by) for load in loads))
+    found = findings_of_body(late(trials()["service"]).body())
+    (said,) = [each.what for each in found if each.code == "time_offset"]
+    assert ("late" if by > 0.0 else "early") in said and "plate_axes" not in {each.code for each in found}
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -20,6 +20,7 @@ from musclesolve.files import Table
         ("overground", 0.69, 1.0),
         ("overground", 1.77, 0.6),
         ("service", 0.0, 0.4),
+        ("reduced", 0.3, 1.3),  # 0.44 s of two steps show no way of the pressure
         ("reduced", 1.4, 0.4),  # at 1 000 Hz few frames are no time, and less than a stride shows no belt
         ("knee", 0.0, 0.6),  # its first frame is not balanced, as accelerations at ends are wrong
         ("service DJ1", 0.41, 0.8),
