@@ -451,7 +451,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     # A leaning force may come from the plates, a channel or the laboratory, which need different repairs; of a mass
     # that is far off, the forces of the body are, too.
     spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
-    lasting = (f for f in serious if f.repair is None and (f.code != "noise" or not f.where.times))
+    lasting = (
+        f for f in serious if f.repair is None and (f.code not in ("noise", "frozen") or not f.where.times)
+    )
     blamed = [f for f in lasting if f.code not in HARMLESS and not of_arms(trial, f)]
     if blamed or any(f.code in spoils for f in serious):
         return

@@ -281,8 +281,8 @@ def mirrored_upward(case: Case) -> Iterator[Finding]:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), 2) for role in wrong})
         path, *others = dict.fromkeys(getattr(trial, role).path for role in wrong)
         many, count = next(iter(wrong.values()))
-        said = {"count": len(many), "pairs": count, "names": ", ".join(many[:4])}
-        said["files"] = " and ".join(file.name for file in (path, *others))
+        files = " and ".join(file.name for file in (path, *others))
+        said = {"count": len(many), "pairs": count, "names": ", ".join(many[:4]), "files": files}
         yield finding("sides_swapped.upside_down", "error", said, Where(path), repair)
 
 

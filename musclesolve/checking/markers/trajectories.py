@@ -144,10 +144,10 @@ def curved_gaps(case: Case) -> Iterator[Finding]:
         if (median_of_known(bend) > USUAL_TIMES * rounded).sum() < 2:
             continue
         curved, worst, longest = np.zeros(len(path), bool), list[float](), 0
-        for start, stop in true_runs(long_enough((bend <= rounded).all(axis=1), fewest)):
+        for start, stop in true_runs(long_enough(np.asarray((bend <= rounded).all(axis=1)), fewest)):
             known, count = path.copy(), stop + 6 - start
             known[start : stop + 6] = np.nan
-            others = [known, *(markers[twin] for twin in (twins.get(name),) if twin in markers)]
+            others = [known, *(markers[twin] for twin in (twins.get(name, ""),) if twin in markers)]
             misses = [miss for other in others for miss in _misses_of_curves(other, count)]
             if misses and np.median(misses) > MISSES:
                 curved[start : stop + 6] = True
@@ -156,7 +156,7 @@ def curved_gaps(case: Case) -> Iterator[Finding]:
             values: dict[str, object] = {"name": name, "duration": longest / markers.rate, "limit": MISSES}
             values |= {"miss": float(np.median(worst)), "count": len(worst)}
             where = Where(markers.path, markers=(name,), times=time_spans(curved, markers.time))
-            yield finding("frozen.curve", "warning", values, where, remove_samples(name, curved))
+            yield finding("frozen.curve", "warning", values, where)
 
 
 def _misses_of_curves(path: Array, count: int) -> Iterator[float]:
