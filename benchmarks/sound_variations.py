@@ -78,11 +78,10 @@ EXCUSED = dict.fromkeys(("files_cut", "range_stated", "second_cut", "one_plate")
 EXCUSED |= {name: {"unusual_value"} for name in ("scaled", "heavier")} | {
     "inclined": {"at_edge", "space_scale", "segment_length"},
     **{name: {"at_edge"} for name in ("rounded", "camera_noise")},
-    "seen_from_a_belt": {"segment_length"},
 }
 """Kind of variations -> codes that are no accusations: a small adult has the body mass index of no child; a shear
 stretches segments by up to half of the slope, which is true, and motion and forces of a rigid body fit less; steps of
-1 mm are noise, and noise adds to the residual; seen from a belt, the skin of two knees is 15 and 17 ms late."""
+1 mm are noise, and noise adds to the residual."""
 FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(encoding="utf-8"))
 """Recording -> code of an error or warning that it may have -> the fact that makes it true."""
 ROLES = ("force", "point", "moment")

@@ -39,6 +39,7 @@ from musclesolve.checking.case import (
     rotate_recordings,
 )
 from musclesolve.checking.forces.newtons_law import away, carried_mass, law
+from musclesolve.checking.markers.landmark_order import sides_reversed
 from musclesolve.checking.observed_body import ahead, between, facing, landmark, shoulder, square_to, upward
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
@@ -293,6 +294,8 @@ POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
 # Share of the greatest force that defines a loaded foot, usual travel of its center of pressure, and a travel that is
 # never reached, even on a treadmill [m].
 LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
+# Usual way of the center of pressure across a foot [m].
+WAY_ACROSS = 0.015
 # Free moment that is never reached [N m]; and free moment over vertical force that no foot has in a tenth of the frames
 # of its contacts [m]: 28 sound plates have 0.002 to 0.011. Friction under a whole sole that spins reaches 0.065, a
 # quarter of its length.
@@ -391,6 +394,23 @@ def unit_of_points(
     return spread, usual, min(POINTS, key=lambda factor: abs(np.log(spread * factor / usual)))
 
 
+def _scaled_axes(ways: Array, usual: float, factor: float, feet: Collection[FootTrack]) -> tuple[Array, bool]:
+    """Return the factors (2,) to meters of points that go some ways (2,) under feet, and whether of one axis alone.
+
+    Points go as far along the feet as is `usual`, and hardly across them.
+    """
+    ahead = [np.nanmedian((foot.toe - foot.heel)[:, :2], axis=0) for foot in feet]
+    share = np.mean([np.abs(unit_or_zero(way)) for way in ahead], axis=0) if ahead else np.full(2, np.nan)
+    expected = np.where(share == share.max(), usual, share * TRACK + WAY_ACROSS)
+    tried = [
+        np.full(2, factor),
+        *(np.where(axis, unit, 1.0) for unit in POINTS for axis in np.eye(2, dtype=bool)),
+    ]
+    off = [float(np.abs(np.log(ways * scale / expected)).sum()) for scale in tried]
+    best = int(np.nanargmin(off)) if np.isfinite(off).all() else 0
+    return tried[best], best > 0
+
+
 @check_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with the size of a foot."""
@@ -403,9 +423,14 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
             continue
         spread, usual, factor = unit_of_points(plate.time, plate.point[:, :2], loaded, feet)
         if factor is not None:
+            ways = [unit_of_points(plate.time, path, loaded, feet)[0] for path in plate.point.T[:2, :, None]]
+            scale, alone = _scaled_axes(np.array(ways), usual, factor, feet)
+            along = int(scale.argmin())
+            factor = float(scale[along])
             values = {"spread": spread, "usual": usual, "unit": POINTS[factor], "factor": factor}
-            repair = change_plate(index, point=plate.point * factor)
-            yield finding("point_units", "error", values, on_plate(plate), repair)
+            values |= {"axis": _axis_name(case, np.eye(3)[along])[1], "other": ways[1 - along]}
+            repair = change_plate(index, point=plate.point * [*scale, 1.0 if alone else factor])
+            yield finding(f"point_units{'.axis' * alone}", "error", values, on_plate(plate), repair)
         moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
         if moment > LARGEST_MOMENT:
             repair = change_plate(index, moment=plate.moment * 0.001)
@@ -489,7 +514,8 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         return
     angle = np.unwrap(np.arctan2(faced[:, 1], faced[:, 0]))
     mean = float(angle.mean())
-    if np.ptp(angle) < TURNING and np.cos(mean) < FORWARD:
+    # of a body whose right is on the left, the way it faces is known when the sides are right
+    if np.ptp(angle) < TURNING and np.cos(mean) < FORWARD and not sides_reversed(case.trial, faced):
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T

@@ -205,6 +205,8 @@ def ankle_inside(trial: Trial, side: Side) -> float | None:
 
 # From this share of reversed pairs on, the sides are swapped as a whole.
 WHOLE = 0.7
+# Least cosine of the direction from shoulders to feet with the vertical of a body upside down.
+UPSIDE_DOWN = 0.8
 # So many other pairs must show that one pair is swapped.
 FEWEST_OTHERS = 4
 
@@ -250,23 +252,52 @@ def _mirrored_axis(case: Case) -> int | None:
     return min((0, 1), key=off)
 
 
+def _reversed(pairs: Mapping[str, Array], up: Array, faced: Array) -> list[str]:
+    """Names of pairs (T, 3) from right to left that point to the right of who faces a direction (T, 3)."""
+    left = vector_product(up, faced)
+    return [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
+
+
+def sides_reversed(trial: Trial, faced: Array) -> bool:
+    """Return whether most right landmarks of the motion are on the left of who faces a direction (T, 3)."""
+    pairs = _pairs(trial, trial.markers)
+    return len(_reversed(pairs, UP, faced)) >= WHOLE * len(pairs) > 2
+
+
+@check_at(Stage.PELVIS_LABELS)
+def mirrored_upward(case: Case) -> Iterator[Finding]:
+    """Find markers upside down whose right is on the left of the body: mirrored, for no rotation does both."""
+    trial, wrong = case.trial, dict[Role, tuple[list[str], int]]()
+    for role in ROLES:
+        markers: Markers | None = getattr(trial, role)
+        up, faced = (None, None) if markers is None else (upward(trial, markers), ahead(trial, markers))
+        if markers is None or up is None or faced is None or up[2] > -UPSIDE_DOWN:
+            continue
+        pairs = _pairs(trial, markers)
+        many = _reversed(pairs, up, faced)
+        if len(many) >= WHOLE * len(pairs) > 2:
+            wrong[role] = many, len(pairs)
+    if wrong:
+        repair = replace_fields(**{role: _reflected(getattr(trial, role), 2) for role in wrong})
+        path, *others = dict.fromkeys(getattr(trial, role).path for role in wrong)
+        many, count = next(iter(wrong.values()))
+        files = " and ".join(file.name for file in (path, *others))
+        said = {"count": len(many), "pairs": count, "names": ", ".join(many[:4]), "files": files}
+        yield finding("sides_swapped.upside_down", "error", said, Where(path), repair)
+
+
 @check_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
     trial, faced = case.trial, facing(case.trial)
     if faced is None:
         return
-
-    def names_of_reversed(pairs: dict[str, Array], faced: Array) -> list[str]:
-        left = vector_product(UP, faced)
-        return [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
-
     pairs = _pairs(trial, trial.markers)
-    reversed_pairs = {"markers": names_of_reversed(pairs, faced)}
+    reversed_pairs = {"markers": _reversed(pairs, UP, faced)}
     if trial.static is not None:
         standing = ahead(trial, trial.static)
-        pairs_standing = _pairs(trial, trial.static)
-        reversed_pairs["static"] = [] if standing is None else names_of_reversed(pairs_standing, standing)
+        of_standing = _pairs(trial, trial.static)
+        reversed_pairs["static"] = [] if standing is None else _reversed(of_standing, UP, standing)
     wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
     if not wrong:
         return

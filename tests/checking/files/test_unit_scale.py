@@ -34,6 +34,17 @@ def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: st
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_points_with_one_axis_in_millimeters_have_no_unit_of_all_axes(axis: int, tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    copy.change_plates(["point"], lambda points: points * np.where(np.arange(3) == axis, 1000.0, 1.0), "r")
+    report = copy.examined(tmp_path)
+    assert set(report.codes) == {"point_units"}, str(report)
+    (said,) = report.of("error")
+    assert f"only the numbers along {'xy'[axis]} are in millimeters" in said.what
+    assert "point_unit in" not in said.remedy
+
+
 @pytest.mark.parametrize("meters", [1.0, 0.0254, 0.01, 0.001])
 @pytest.mark.parametrize("walked", [0.0, 0.65, 6.0], ids=["one step", "a belt", "all steps over ground"])
 def test_the_points_of_a_plate_go_as_far_as_its_feet(walked: float, meters: float) -> None:

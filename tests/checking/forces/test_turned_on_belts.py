@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve.checking.forces.plate_axes import turned_cameras
+from musclesolve.checking.forces.plate_axes import drifting_points, turned_cameras
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
@@ -29,3 +29,24 @@ def test_turned_markers_on_belts(trial: str, degrees: float, tmp_path: Path) -> 
     for found in list(turned_cameras(case)):
         case = case.repaired(found)
     assert not list(turned_cameras(case))
+
+
+def test_late_points_on_belts_are_no_turned_markers(tmp_path: Path) -> None:
+    copy = TrialCopy(recorded("treadmill_emg/s01/trial.toml"))
+    late = round(0.04 / float(np.diff(copy.forces.time).mean()))
+    copy.change_plates(["point"], lambda points: np.roll(points, late, axis=0))
+    assert not list(turned_cameras(loaded(copy.write(tmp_path))))
+
+
+@pytest.mark.parametrize("way", [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.5, 0.6)])
+def test_an_origin_that_drifts_is_named(way: tuple[float, float, float], tmp_path: Path) -> None:
+    """Markers drift by 40 mm over a recording of 4 s; the repair leaves none of it."""
+    copy = TrialCopy(recorded("treadmill_walk/p3/walk.toml"))
+    passed = np.linspace(0.0, 0.04, len(copy.walk.time))[:, None, None]
+    copy.put(copy.walk.position + passed * copy.in_file(way))
+    case = loaded(copy.write(tmp_path))
+    said = list(drifting_points(case))
+    assert [each.code for each in said] == ["pressure_offset"] * any(way)
+    for each in said:
+        assert 25.0 < float(each.what.partition(": by ")[2].partition(" mm")[0]) < 45.0
+        assert not list(drifting_points(case.repaired(each)))

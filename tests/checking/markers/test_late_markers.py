@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,18 @@ def test_late_markers_are_named(parts: tuple[str, ...], frames: int, tmp_path: P
     late = {m for part in parts for m in copy.mapping.get(part, ())} & {*copy.walk.names}
     assert {*said.where.markers} == late and " late " in said.what
     assert float(said.what.partition(" are ")[2].partition(" ms")[0]) == pytest.approx(frames / 0.12, abs=3.0)
+
+
+def test_skin_that_is_late_on_both_knees_is_skin() -> None:
+    """A marker that comes late alone is named, not the pair of twins."""
+    case = loaded(recorded("treadmill_walk/p3/walk.toml"))
+    markers, names = case.trial.markers, [next(iter(case.trial.mapping[f"knee_lateral_{s}"])) for s in "rl"]
+    position = markers.position.copy()
+    for count, name in enumerate(names, 1):
+        column = markers.names.index(name)
+        position[4:, column] = position[:-4, column]
+        said = list(_late(replace(case.trial, markers=replace(markers, position=position.copy()))))
+        assert len(said) == 2 - count
 
 
 def test_skin_is_not_late(tmp_path: Path) -> None:

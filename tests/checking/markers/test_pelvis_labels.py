@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from examined import examined
 from recorded_data import recorded
@@ -115,6 +116,25 @@ def test_mirrored_markers_have_their_labels_right(treadmill: bool, tmp_path: Pat
     errors = [each for each in copy.examined(tmp_path).findings if each.severity == "error"]
     assert [each.code for each in errors] == ["sides_swapped"], errors
     assert "mirrored" in errors[0].what and "reverse one axis" in errors[0].remedy
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_markers_mirrored_along_the_vertical_need_no_other_axes(standing: bool, tmp_path: Path) -> None:
+    copy = TrialCopy()
+    mirror = 1.0 - 2.0 * np.abs(copy.in_file((0.0, 0.0, 1.0)))
+    copy.put(copy.walk.position * mirror)
+    if standing and copy.static is not None:
+        copy.put(copy.static.position * mirror, static=True)
+    errors = [each for each in copy.examined(tmp_path).findings if each.severity == "error"]
+    assert [each.code for each in errors] == ["sides_swapped"], errors
+    assert "along the vertical" in errors[0].what and ("static.trc" in errors[0].remedy) == standing
+
+
+def test_who_is_mirrored_along_the_walk_is_not_called_turned(tmp_path: Path) -> None:
+    copy = TrialCopy()
+    copy.put(copy.walk.position * (1.0 - 2.0 * np.abs(copy.in_file((1.0, 0.0, 0.0)))))
+    said = [each.code for each in copy.examined(tmp_path).findings if each.severity != "note"]
+    assert "sides_swapped" in said and "walking_direction" not in said
 
 
 def test_a_walk_that_goes_on_elsewhere_has_not_lost_hundreds_of_frames(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from musclesolve.checking.case import Case, change_markers, load
-from musclesolve.checking.markers.trajectories import slips_and_lengths
+from musclesolve.checking.markers.trajectories import held_samples, slips_and_lengths
 from musclesolve.data import reference_stride
 from musclesolve.recording.data import Markers
 from tests.support.recorded_data import recorded
@@ -40,6 +40,15 @@ def test_a_gap_that_a_curve_fills_is_named_with_its_time(stride: Case, marker: s
     time = stride.trial.markers.time
     assert (stretched.code, stretched.where.markers[0]) == ("segment_length", marker)
     assert time[50] <= start < end <= time[62]
+
+
+@pytest.mark.parametrize(("marker", "first"), [("LHeel", 45), ("LHeel", 65)])
+def test_a_curve_over_half_a_step_is_named_where_no_distance_shows_it(marker: str, first: int) -> None:
+    case, _ = load(recorded("instrumented_knee/walk_ss1.toml"))
+    assert case is not None
+    assert not list(held_samples(case))  # a fill of 0.24 s misses little
+    (said,) = held_samples(on_a_curve(case, marker, first, 48))
+    assert said.where.markers == (marker,)
 
 
 def test_the_twin_of_a_marker_that_swings_is_not_accused(stride: Case) -> None:
