@@ -404,7 +404,7 @@ def synchrony(case: Case) -> Iterator[Finding]:
         yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
     late = max(least, SOFT_TISSUE_S + ERRORS * error)
     if shift > SOFT_TISSUE_S and (pull := pull_after_contacts(case.trial)) > 0.0:
-        yield early_or_late(case, shift, SOFT_TISSUE_S, "time_offset.filtered", pull)
+        yield early_or_late(case, shift, SOFT_TISSUE_S, pull)
     elif shift >= late or -shift >= max(least, ERRORS * error):
         yield early_or_late(case, shift, late)
 
@@ -436,21 +436,20 @@ def pull_after_contacts(trial: Trial) -> float:
     return float(after) if after > max(PULL, AS_BEFORE * before) else 0.0
 
 
-def early_or_late(
-    case: Case, shift: float, limit: float = SMALLEST_S, code: str = "time_offset", pull: float = 0.0
-) -> Finding:
-    """Return the finding of forces that come later than the markers by a shift beyond a limit [s]."""
+def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S, pull: float = 0.0) -> Finding:
+    """Return the finding of forces that come later than the markers by a shift beyond a limit [s].
+
+    pull: of the plates after contacts, as from a filter forward in time alone [N].
+    """
     plates = case.trial.forces
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
     # Samples that are lost make later ones early; no offset of the whole file mends that.
-    stepped = next(
-        (f for f in case.findings if f.code == "force_step" and f.where.times and shift < 0.0), None
-    )
-    if stepped is not None:
-        values = {"size": -shift, "early": EARLY_S, "at": stepped.where.times[0][1]}
+    steps = [f.where.times[0][1] for f in case.findings if f.code == "force_step" and f.where.times]
+    if steps and shift < 0.0:
+        values = {"size": -shift, "early": EARLY_S, "at": steps[0]}
         return finding("time_offset.lost", error_if(-shift >= SERIOUS), values, Where(plates[0].path))
     return finding(
-        code,
+        "time_offset.filtered" if pull else "time_offset",
         error_if(abs(shift) >= SERIOUS),
         shift_values(shift, limit) | {"early": EARLY_S, "pull": pull},
         Where(plates[0].path),
