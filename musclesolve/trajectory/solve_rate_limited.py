@@ -34,7 +34,7 @@ from musclesolve.muscles.elastic.elastic_muscles import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE
+from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE, RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
@@ -190,11 +190,20 @@ def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
     """Each frame within its limits from the frame before; no room at all where that ends outside its bounds."""
-    chosen, arrays, last = find_solver(solver), SolutionArrays.empty(problem), -1
-    for t in range(problem.n_frames):
+    chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
+    arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
+    rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
+    sequence = getattr(chosen, "sequence", None)
+    run = None if sequence is None else sequence(problem, cost, rate, allow_reserve)
+    t = 0
+    while t < problem.n_frames:
+        if run is not None:
+            t = run(t, arrays)
+            if t == problem.n_frames:
+                break
         frame = problem.frames(np.array([t]))
-        if last >= 0:
-            low, high = limits.reach(arrays.activation[last], time[t] - time[last])
+        if np.isfinite(since[0]):
+            low, high = limits.reach(before, time[t] - since[0])
             lower, upper = np.maximum(frame.lower, low), np.minimum(frame.upper, high)
             touching = (lower > upper) & (lower <= upper + TOLERANCE)
             lower = np.where(touching, np.minimum(lower, frame.upper), lower)
@@ -202,7 +211,8 @@ def _frame_by_frame(
         part = solve(frame, cost, chosen, on_infeasible)
         arrays.store(np.arange(problem.n_frames) == t, SolutionArrays.from_solution(part))
         if part.solved[0]:
-            last = t
+            before[:], since[0] = part.activation[0], time[t]
+        t += 1
     return _without_multipliers(arrays.to_solution(cost, chosen, problem), limits, problem, "frame_by_frame")
 
 

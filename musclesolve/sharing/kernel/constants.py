@@ -4,9 +4,11 @@ Compiled code imports constants from here and from its own folder only, and nump
 folder alone then decides whether compiled code that is cached on disk is still valid (entry.py).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 
 # Status of a frame; the members of `Status` have these values.
 SOLVED, SOLVED_WITH_RESERVE, INFEASIBLE, MAX_ITERATIONS, INVALID_INPUT, SOLVER_FAILED = range(6)
@@ -64,7 +66,7 @@ TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
 # Calls of the compiled function
 CHAIN = 64
 """Length of a chain of frames that start from the multipliers of the frame before; the next chain starts cold."""
-SOLVE, CERTIFY = 0, 1
+SOLVE, CERTIFY, IN_ORDER = 0, 1, 2
 
 
 # Layout of the work arrays of a frame. `w` is one array of rows of STRIDE numbers, a row for each quantity of the
@@ -94,6 +96,16 @@ PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more
     RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, PREVIOUS,
     SMALL_ROWS,
 ) = np.arange(14)  # fmt: skip
+
+
+class RateBounds(NamedTuple):
+    """Limits on the change of activations from frame to frame (rate_limits.py); no limits where `time` is empty."""
+
+    time: Array  # (T,) [s]
+    activation_time: float  # time constant [s]
+    deactivation_time: float  # time constant [s]
+    before: Array  # (n,) activations of the last frame that was solved, updated in place
+    since: Array  # (1,) its time [s], updated in place; NaN before the first one
 
 
 def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:

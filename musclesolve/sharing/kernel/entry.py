@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
 from musclesolve.sharing.kernel.compiled_certificate import Terms, residual_of
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, PREVIOUS, RESERVE_WEIGHT
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, PREVIOUS, RESERVE_WEIGHT, RateBounds
 from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
@@ -29,9 +29,9 @@ MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twe
 
 _ARRAYS = types_of(
     "r3? r2? r2? r2? r2? r2? b1? r2? r3? r2? r2? i1? r1? r2? i1? r3? "
-    "r i b r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
+    "r i b r1? r r r1 r1 r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
 )
-"""Problem and cost, options, solution, work arrays."""
+"""Problem and cost, options, rate limits, solution, work arrays."""
 
 
 def build_run(version: str) -> CompiledFunction:
@@ -43,6 +43,7 @@ def build_run(version: str) -> CompiledFunction:
         soft_matrix, soft_target, soft_weight,
         kind, exponent, factor, row, coefficient,
         tolerance, max_iterations, allow_reserve,
+        time, activation_time, deactivation_time, before, since,
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
         w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
@@ -55,19 +56,20 @@ def build_run(version: str) -> CompiledFunction:
         output = FrameOutput(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
         )
+        rate = RateBounds(time, activation_time, deactivation_time, before, since)
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
             if t == start or t % CHAIN == 0:
                 for r in range(s.shape[1]):  # a cold start; a slice here slows the whole function
                     s[PREVIOUS, r] = np.nan
             if task != CERTIFY:
-                found = begin_frame(data, t, work, output, tolerance, max_iterations, allow_reserve)
+                found = begin_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
                 if found <= ONWARD:
                     status[t] = found
                     return t
-                end_frame(output, t, found)
+                end_frame(data, t, rate, output, found)
             else:
-                bounds_of(data, t, work.w)
+                bounds_of(data, t, rate, work.w)
                 reserved = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
                     work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
@@ -84,6 +86,7 @@ def finish(
     soft_matrix, soft_target, soft_weight,
     kind, exponent, factor, row, coefficient,
     tolerance, max_iterations, allow_reserve,
+    time, activation_time, deactivation_time, before, since,
     activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
     w, s, full_matrix, matrix, schur, free,
 ):  # fmt: skip
@@ -99,7 +102,8 @@ def finish(
     work = Workspace(w, s, full_matrix, matrix, schur, free)
     reserved = status[t] == ONWARD_RESERVED or reserve_weight.size > 0
     found = solve_by_interior_point(data, t, work, output, tolerance, max_iterations, allow_reserve, reserved)
-    end_frame(output, t, found)
+    rate = RateBounds(time, activation_time, deactivation_time, before, since)
+    end_frame(data, t, rate, output, found)
 
 
 RUN = build_run(source_version(Path(__file__).parent))

@@ -36,7 +36,7 @@ from musclesolve.sharing.kernel.linear_algebra import ZERO
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER, GUESS,
     HALF, HUGE, IDLE, INSIDE, LANES, LOWER, MARGINAL, MULTIPLIER, NO_ROOM, P0, P1, P2, PADDING_WIDTH,
-    PREVIOUS, RESERVE_WEIGHT, ROW_CURVATURE, SCALE, TARGET, THETA, TOLERANCE, UPPER,
+    PREVIOUS, RESERVE_WEIGHT, ROW_CURVATURE, RateBounds, SCALE, TARGET, THETA, TOLERANCE, UPPER,
 )  # fmt: skip
 
 SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
@@ -115,12 +115,23 @@ def load_frame(data: Data, t: int, work: Workspace) -> bool:
 
 
 @compiled
-def bounds_of(data: Data, t: int, w: Any) -> bool:
-    """Set the bounds of a frame within the domain of the cost; return whether they leave a range."""
-    empty = 0
+def bounds_of(data: Data, t: int, rate: RateBounds, w: Any) -> bool:
+    """Set the bounds of a frame by rate limits and domain of the cost; return whether they leave a range."""
+    empty, rated, e_a, e_d = 0, False, 0.0, 0.0
+    if rate.time.size > 0 and rate.since[0] == rate.since[0]:
+        rated, step = True, rate.time[t] - rate.since[0]
+        e_a = np.exp(-step / rate.activation_time) if rate.activation_time > 0.0 else 0.0
+        e_d = np.exp(-step / rate.deactivation_time) if rate.deactivation_time > 0.0 else 0.0
     for i in range(data.lower.shape[1]):
         # comparisons, not min and max: a bound that is NaN stays so
         low, high = data.lower[t, i], data.upper[t, i]
+        if rated:
+            least, most = e_d * rate.before[i], 1.0 - e_a * (1.0 - rate.before[i])
+            low = least if least > low else low
+            high = most if most < high else high
+            if low > high and low <= high + TOLERANCE:
+                low = data.upper[t, i] if low > data.upper[t, i] else low
+                high = low
         if data.domain.size > 0 and data.domain[t, i] < high:
             high = data.domain[t, i]
         w[ALL_LOWER + i], w[ALL_UPPER + i] = low, high
@@ -432,15 +443,15 @@ def solve_by_interior_point(
 
 @inlined
 def begin_frame(
-    data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
+    data: Data, t: int, rate: RateBounds, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int,
     allow_reserve: bool,
 ) -> int:  # fmt: skip
-    """Solve frame t as far as Newton's method on the dual does; return its status."""
+    """Solve frame t within its rate limits as far as Newton's method on the dual does; return its status."""
     output.iterations[t] = 0
     for r in range(data.moment.shape[1]):
         output.proof[t, r] = np.nan
         output.weight[t, r] = data.reserve_weight[t, r] if data.reserve_weight.size > 0 else np.inf
-    nonempty = bounds_of(data, t, work.w)
+    nonempty = bounds_of(data, t, rate, work.w)
     status = INFEASIBLE
     if nonempty:
         status = solve_by_dual(data, t, work, output, tolerance, max_iterations, allow_reserve)
@@ -450,10 +461,14 @@ def begin_frame(
 
 
 @compiled
-def end_frame(output: FrameOutput, t: int, status: int) -> None:
+def end_frame(data: Data, t: int, rate: RateBounds, output: FrameOutput, status: int) -> None:
     """Store the status of frame t; a frame without solution is NaN throughout."""
     if status != SOLVED and status != SOLVED_WITH_RESERVE:
         output.residual[t], output.cost[t] = np.nan, np.nan
         output.reserve[t, :], output.multiplier[t, :] = np.nan, np.nan
         output.activation[t, :], output.force[t, :] = np.nan, np.nan
+    elif rate.time.size > 0:
+        rate.since[0] = rate.time[t]
+        for i in range(data.lower.shape[1]):
+            rate.before[i] = output.activation[t, i]
     output.status[t] = status

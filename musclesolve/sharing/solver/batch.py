@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import local
 from typing import Any, ClassVar, NamedTuple
@@ -24,9 +24,11 @@ from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
     CERTIFY,
     CHAIN,
+    IN_ORDER,
     MAX_MUSCLES,
     SOLVE,
     UNRESOLVED,
+    RateBounds,
     workspace_arrays,
 )
 from musclesolve.sharing.problem import Problem
@@ -52,6 +54,7 @@ class KernelOptions(NamedTuple):
 _OUTPUT = [field.name for field in fields(SolutionArrays)[:-1]]
 """Names of the output arrays, in the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
+_NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
 _THREAD = local()
 """The work arrays of this thread, reused when the next problem has the same size."""
 
@@ -104,7 +107,7 @@ class KernelProblem:
         `block` frames are solved at a time, by at most `threads` threads; None uses all cores of the processor.
         """
         out, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
-        run = self._call(SOLVE, out, options)
+        run = self._call(SOLVE, out, options, _NO_RATE)
         threads = 1 if frames <= FEW else threads or threads_allowed()
         block = min(block, max(-(-frames // threads), 1))
         block = -(-block // CHAIN) * CHAIN  # whole chains, however many threads there are
@@ -114,6 +117,12 @@ class KernelProblem:
         list(over(lambda first: run(first, min(first + block, frames)), starts))
         return out
 
+    def solve_in_order(
+        self, first: int, out: SolutionArrays, rate: RateBounds, options: KernelOptions
+    ) -> int:
+        """Solve frames in order, each within rate limits of the frame before; return the first unresolved one."""
+        return int(self._call(IN_ORDER, out, options, rate)(first, self.shape[0]))
+
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
         """The compiled certificate, (T,), of activations (T, n), reserves (T, m) [N m] and multipliers (T, m).
 
@@ -121,24 +130,29 @@ class KernelProblem:
         """
         out = SolutionArrays.unfilled(*self.shape)
         out.activation[:], out.reserve[:], out.multiplier[:] = activation, reserve, multiplier
-        self._call(CERTIFY, out, _NO_OPTIONS)(0, self.shape[0])
+        self._call(CERTIFY, out, _NO_OPTIONS, _NO_RATE)(0, self.shape[0])
         return out.kkt_residual
 
-    def _call(self, task: int, out: SolutionArrays, options: KernelOptions) -> Callable[[int, int], None]:
-        """A function of the first frame and the frame after the last."""
+    def _call(
+        self, task: int, out: SolutionArrays, options: KernelOptions, rate: RateBounds
+    ) -> Callable[[int, int], int]:
+        """A function of the first frame and the frame after the last; it returns the frame where it ends."""
         from musclesolve.sharing.kernel.entry import FINISH, RUN
 
         compiled = RUN.load()
         arrays = [getattr(out, name) for name in _OUTPUT]
 
-        def run(first: int, last: int) -> None:
+        def run(first: int, last: int) -> int:
             if getattr(_THREAD, "sizes", None) != self.sizes:
                 _THREAD.arrays, _THREAD.sizes = workspace_arrays(*self.sizes), self.sizes
-            given = *self.arrays, *options, *arrays, *_THREAD.arrays
+            given = *self.arrays, *options, *rate, *arrays, *_THREAD.arrays
             t: int = compiled(task, first, first, last, *given)
             while t < last:
                 FINISH.load()(t, *given)
+                if task == IN_ORDER and out.status[t] == UNRESOLVED:
+                    return t
                 t = compiled(task, first, t + 1, last, *given)
+            return last
 
         return run
 
@@ -315,6 +329,14 @@ class Batch:
             return None
         most = self.max_iterations if kernel.highest_power <= HIGH else min(self.max_iterations, MOST_OF_HIGH)
         return kernel.solve(KernelOptions(self.tolerance, most, allow_reserve), self.block, self.threads)
+
+    def sequence(
+        self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
+    ) -> Callable[[int, SolutionArrays], int] | None:
+        """See Solver; None for a cost that cannot be described as data."""
+        kernel = KernelProblem.from_problem(problem, cost)
+        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
+        return None if kernel is None else partial(kernel.solve_in_order, rate=rate, options=options)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""

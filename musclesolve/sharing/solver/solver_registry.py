@@ -55,11 +55,15 @@ class Solver(Protocol):
     """A frozen dataclass of options with a name.
 
     A solver outside the registry may have a frozenset `can` of the words that costs use in `needs`; without `can` it
-    gets separable costs only. Another member is optional, `solve_certified(problem, cost, allow_reserve) ->
-    SolutionArrays | None`: results with certificates and statuses, UNRESOLVED (-1) for frames without certificate or
-    proof, which go to `fallback`, another solver; None if the cost is not for this method. `allow_reserve`: an
-    infeasible frame is solved again with reserves. The problem may have bounds beyond the domain of the cost and frames
-    that are not finite.
+    gets separable costs only. Two more members are optional:
+
+    - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
+      UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
+      cost is not for this method. `allow_reserve`: an infeasible frame is solved again with reserves. The problem may
+      have bounds beyond the domain of the cost and frames that are not finite.
+    - `sequence(problem, cost, rate, allow_reserve)`: solves frames within rate limits of the frame before; returns
+      None, or a function that solves frames in order from any first frame into SolutionArrays, up to the first
+      unresolved frame, and returns its number.
     """
 
     @property

@@ -13,11 +13,12 @@ from refusals import refused
 from sharing_cases import SMOOTH
 
 from musclesolve import Problem, Status, costs, solve
-from musclesolve.sharing import kkt_residual
+from musclesolve.sharing import RateLimits, kkt_residual
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, KernelProblem, Vectorized
+from musclesolve.trajectory import solve_rate_limited
 
 COSTS = [
     *(costs()[name]() for name in SMOOTH),
@@ -166,6 +167,47 @@ def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
     answer = solve(problem)
     assert answer.status == Status.SOLVED
     np.testing.assert_allclose(answer.activation, 30.0 / (5.0 * muscles), rtol=1e-5)
+
+
+class Uncompiled(Vectorized):
+    """The kernel's method by another name, so that the loop over frames is the one in Python."""
+
+
+@pytest.mark.parametrize("on_infeasible", ["report", "reserve"])
+@pytest.mark.parametrize("cost", ["stress_cubed", "soft_saturation"])
+def test_frame_by_frame_within_rate_limits_is_the_same_compiled(make_leg, cost, on_infeasible):
+    problem = make_leg(30, seed=4, effort=0.3, dofs=3, muscles=15)
+    moment = problem.moment.copy()
+    moment[12, 0] = np.nan
+    problem = replace(problem, moment=moment)
+    time = 0.01 * np.arange(30)
+    fast, slow = (
+        solve_rate_limited(
+            problem, time, cost, RateLimits(0.01, 0.05), "frame_by_frame", solver, on_infeasible
+        ).solution
+        for solver in (Batch(), Uncompiled())
+    )
+    np.testing.assert_array_equal(fast.status, slow.status)
+    assert fast.solved.sum() > 5 and (fast.status == Status.INVALID_INPUT).sum() == 1
+    np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-5)
+    np.testing.assert_allclose(fast.reserve, slow.reserve, atol=1e-5)
+
+
+def test_an_unresolved_frame_in_the_middle_is_solved_and_the_others_follow_it(make_leg, monkeypatch):
+    problem = make_leg(8, seed=4, effort=0.3, dofs=3, muscles=15)
+    time = 0.02 * np.arange(8)
+    whole = solve_rate_limited(problem, time, method="frame_by_frame").solution
+    in_order = KernelProblem.solve_in_order
+    monkeypatch.setattr(
+        KernelProblem,
+        "solve_in_order",
+        lambda kernel, first, found, **options: (
+            first if first in (0, 3) else in_order(kernel, first, found, **options)
+        ),
+    )
+    again = solve_rate_limited(problem, time, method="frame_by_frame").solution
+    np.testing.assert_array_equal(again.status, whole.status)
+    np.testing.assert_allclose(again.activation, whole.activation, atol=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [{"threads": 0}, {"threads": 1.5}, {"block": 0}])
