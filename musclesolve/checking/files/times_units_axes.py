@@ -57,7 +57,7 @@ HOLE = 1.6
 # Ratio by which all markers move farther than in the frames around.
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 # Pieces of rows among which the next one is looked for where rows are out of order: with all, time grows as its square.
-WITHIN = 100
+WITHIN = 20
 LONGEST_LOSS_S = 0.5
 """Longest time of frames that a file lost without a hole [s]; a farther jump shows other axes or another recording."""
 SLOWEST_STEP = 0.002
