@@ -1165,10 +1165,46 @@ def times_uneven(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"times of the {part} {1000 * most:g} ms uneven"
 
 
-@kind(*planted._OF_EMG, needs=True)
+def mean_of(signal: np.ndarray, samples: int) -> np.ndarray:
+    return np.convolve(np.abs(signal - np.median(signal)), np.full(samples, 1.0 / samples), mode="same")
+
+
+OF_EMG: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]]] = {
+    "emg_flat": ("has lost its electrode: it is flat", lambda signal, time: np.zeros(time.size)),
+    "emg_dead": (
+        "is noise of a tenth of the signal: its electrode came off",
+        lambda signal, time: 0.1 * signal.std() * np.random.default_rng(1).standard_normal(time.size),
+    ),
+    "emg_spike": (
+        "has one sample of twenty times the peak",
+        lambda signal, time: np.where(
+            np.arange(time.size) == time.size // 2, 20.0 * np.abs(signal).max(), signal
+        ),
+    ),
+    "emg_kind": (
+        "is an envelope, the mean of 0.1 s, among raw ones",
+        lambda signal, time: mean_of(signal, round(0.1 * (time.size - 1) / (time[-1] - time[0]))),
+    ),
+    "emg_clipped": (
+        "saturates at a quarter of the peak",
+        lambda signal, time: np.clip(signal, *(0.25 * np.abs(signal).max() * np.array([-1.0, 1.0]))),
+    ),
+    "emg_hum": (
+        "hums at 50 Hz, as large as the signal",
+        lambda signal, time: signal + np.sqrt(2.0) * signal.std() * np.sin(2.0 * np.pi * 50.0 * time),
+    ),
+}
+"""Finding of a spoiled signal -> what is wrong, and the signal (S,) from the sound one and its times (S,) [s]."""
+
+
+@kind(*OF_EMG, needs=True)
 def emg_spoiled(copy: Copy, draw: np.random.Generator) -> Drawn:
-    what, change = planted._OF_EMG[str(pick(draw, [*planted._OF_EMG]))]
-    planted._spoil_first_channel(copy, change)
+    assert copy.emg is not None
+    what, change = OF_EMG[str(pick(draw, [*OF_EMG]))]
+    first = copy.emg.names.index(str(next(iter(copy.settings.emg.channels))))
+    values = copy.emg.values.copy()
+    values[:, first] = change(copy.emg.values[:, first], copy.emg.time)
+    copy.emg = replace(copy.emg, values=values)
     return copy, f"the first channel of EMG {what}"
 
 

@@ -57,11 +57,10 @@ STRETCHES = 5
 OTHER_RATE = 0.01
 """Share by which the rate of the markers may differ from that of `Live`."""
 OTHER_STEP = 0.1
-"""Share by which it may differ from a thousandth of it, for times in milliseconds."""
-UNEVEN = 0.24
-"""A time is uneven that is so many periods off the even times; the filter refuses a sample at a quarter,"""
-OFTEN = 0.1
-"""and times are where more than this share of the samples is."""
+"""Share by which times are said to be in milliseconds: their rate is near a thousandth of that of `Live`."""
+UNEVEN, OFTEN = 0.24, 0.1
+"""Distance from even times from which a sample is uneven, in periods (the filter refuses it from a quarter on); share
+of uneven samples above which a stream is refused."""
 RECORDING = "recording"
 """Clock of a stream that starts with the wait for the first sample; earlier samples of other streams are skipped."""
 PASSING = 0.1
@@ -425,8 +424,8 @@ class Joined:
     def _check_rate(self, time: float) -> None:
         """Refuse markers that come at another rate than the rate of the filter.
 
-        Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the numbers of the samples
-        over their times, which jitter does not change. Where samples may be lost, it is the slope of the periods of the
+        The first `STRETCHES` stretches of a clock are tested. The rate is the slope of the numbers of the samples over
+        their times, which jitter does not change. Where samples may be lost, it is the slope of the periods of the
         `Live` that have passed, counted step by step.
         """
         if len(self._times) > 1 and abs(time - self._times[-1]) > max(ANEW, 2.0 * np.ptp(self._times[-2:])):

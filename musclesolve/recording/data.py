@@ -240,6 +240,11 @@ class PlateForce(Sampled):
         return ~_within(time, self.impossible, BESIDE_GAP)
 
     @property
+    def shown(self) -> Array:
+        """The force (S, 3) of the plate, also below the threshold of the settings."""
+        return self.force if self.unloaded is None else self.unloaded
+
+    @property
     def measured(self) -> Mask:
         """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
         return ~(self.in_gap(self.time) | _within(self.time, self.impossible))

@@ -1,4 +1,4 @@
-"""Faults of measurement, planted into the files of a copy of a trial: of forces, markers, EMG and the trial file."""
+"""Faults of measurement, planted into the files of a copy of a trial: of forces, markers and the trial file."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -500,51 +500,6 @@ def header_rate_wrong(copy: Copy) -> None:
 def static_is_no_text(copy: Copy) -> None:
     """The file of the standing trial is a spreadsheet."""
     copy.afterward.append((STATIC, lambda text: "PK\x03\x04\0\0" + text[:500]))
-
-
-def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) -> None:
-    """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
-    if copy.emg is None:
-        expected, remedy = "a trial with [emg] and a file of text", "choose a fault of markers or forces"
-        raise input_error("missing_key", problem="the trial has no EMG", expected=expected, remedy=remedy)
-    first = copy.emg.names.index(str(next(iter(copy.settings.emg.channels))))
-    values = copy.emg.values.copy()
-    values[:, first] = change(copy.emg.values[:, first], copy.emg.time)
-    copy.emg = replace(copy.emg, values=values)
-
-
-def _mean_of(signal: Array, samples: int) -> Array:
-    return np.convolve(np.abs(signal - np.median(signal)), np.full(samples, 1.0 / samples), mode="same")
-
-
-_OF_EMG: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
-    "emg_flat": ("has lost its electrode: it is flat", lambda signal, time: np.zeros(time.size)),
-    "emg_dead": (
-        "is noise of a tenth of the signal: its electrode came off",
-        lambda signal, time: 0.1 * signal.std() * np.random.default_rng(1).standard_normal(time.size),
-    ),
-    "emg_spike": (
-        "has one sample of twenty times the peak",
-        lambda signal, time: np.where(
-            np.arange(time.size) == time.size // 2, 20.0 * np.abs(signal).max(), signal
-        ),
-    ),
-    "emg_kind": (
-        "is an envelope, the mean of 0.1 s, among raw ones",
-        lambda signal, time: _mean_of(signal, round(0.1 * (time.size - 1) / (time[-1] - time[0]))),
-    ),
-    "emg_clipped": (
-        "saturates at a quarter of the peak",
-        lambda signal, time: np.clip(signal, *(0.25 * np.abs(signal).max() * np.array([-1.0, 1.0]))),
-    ),
-    "emg_hum": (
-        "hums at 50 Hz, as large as the signal",
-        lambda signal, time: signal + np.sqrt(2.0) * signal.std() * np.sin(2.0 * np.pi * 50.0 * time),
-    ),
-}
-for _name, (_what, _change) in _OF_EMG.items():
-    _about = f"The first channel of EMG {_what}."
-    _FAULTS[_name] = Fault(_name, _about, _name, partial(_spoil_first_channel, change=_change))
 
 
 @fault("up_axis")

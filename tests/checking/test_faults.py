@@ -74,12 +74,11 @@ ON_THE_STRIDE = [
 
 
 @pytest.fixture(scope="module")
-def planted(recorded_walk_trial: Trial, walk_with_emg: Path, tmp_path_factory: pytest.TempPathFactory):
-    """The report on the recorded walk with a fault, checked once; with EMG where the fault is one of EMG."""
+def planted(recorded_walk_trial: Trial, tmp_path_factory: pytest.TempPathFactory):
+    """The report on the recorded walk with a fault, checked once."""
 
     def report(name: str):
-        walk = walk_with_emg if name.startswith("emg") else recorded_walk_trial.path
-        return examined(plant(name, walk, tmp_path_factory.mktemp(name)), costs=False)
+        return examined(plant(name, recorded_walk_trial.path, tmp_path_factory.mktemp(name)), costs=False)
 
     return cache(report)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planar_bodies import random_motion, sagittal_tree
+from planar_bodies import angles_between, planar_motion, random_motion, sagittal_tree
 from planar_closed_forms import constraint_jacobian, joint_reactions_classical, lower_limb_reactions
 from refusals import refused
 
@@ -21,15 +21,7 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.planar import (
-    Load,
-    PlanarMotion,
-    angles_between,
-    inverse_dynamics,
-    joint_reactions,
-    planar_body,
-    planar_motion,
-)
+from musclesolve.dynamics.planar import Load, PlanarMotion, inverse_dynamics, joint_reactions, planar_body
 from musclesolve.dynamics.planar.planar_dynamics import (
     accelerate,
     base_load,

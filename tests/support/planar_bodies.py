@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.splines import spline_through
 from musclesolve.dynamics import Model
 from musclesolve.dynamics.planar import PlanarMotion, PlanarTree, into_plane
 
@@ -15,6 +16,18 @@ def random_motion(tree: PlanarTree, frames: int = 12, seed: int = 5) -> PlanarMo
     """Unrelated positions, velocities and accelerations: every frame is a case of its own."""
     q, qd, qdd = np.random.default_rng(seed).normal(size=(3, frames, len(tree.names) + 2))
     return PlanarMotion(q, 3.0 * qd, 20.0 * qdd)
+
+
+def planar_motion(tree: PlanarTree, time: np.ndarray, q: np.ndarray) -> PlanarMotion:
+    """Velocities and accelerations of coordinates (T, B+2) over time (T,), by quintic splines."""
+    spline = spline_through(time, q, 5)
+    return PlanarMotion(q, spline(time, 1), spline(time, 2))
+
+
+def angles_between(start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Segment angle (T,) [rad] from the vertical, with xi along start -> end (T, 2); continuous in time."""
+    along = end - start
+    return np.unwrap(np.arctan2(along[:, 0], -along[:, 1]))
 
 
 def complex_step(function, x: np.ndarray) -> np.ndarray:

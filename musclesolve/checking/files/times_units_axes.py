@@ -56,6 +56,8 @@ from musclesolve.settings.trial import FILE_AXES
 HOLE = 1.6
 # Ratio by which all markers move farther than in the frames around.
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
+# Pieces of rows among which the next one is looked for where rows are out of order: with all, time grows as its square.
+WITHIN = 20
 LONGEST_LOSS_S = 0.5
 """Longest time of frames that a file lost without a hole [s]; a farther jump shows other axes or another recording."""
 SLOWEST_STEP = 0.002
@@ -159,16 +161,16 @@ def skips(position: Array) -> tuple[Indices, Array]:
 
 
 def even_order(position: Array, at: Indices) -> Indices | None:
-    """Order (T,) of rows in which points (T, M, D) go on evenly, None where no order of the pieces between jumps is.
+    """Return the order (T,) of rows in which points (T, M, D) go on evenly, None where they do so in no other order.
 
-    at: last row (k,) before each jump. The next piece, forward or backward, is the one that begins nearest to where
-    the last two rows lead.
+    at: last row (k,) before each jump. The next piece between jumps, forward or backward, is the one of the first
+    `WITHIN` left that begins nearest to where the last two rows lead.
     """
     pieces = np.split(np.arange(len(position)), at + 1)
     order, rest = pieces[0], pieces[1:]
     while rest and len(order) > 1:
         due = 2.0 * position[order[-1]] - position[order[-2]]
-        first = position[[piece[end] for piece in rest for end in (0, -1)]]
+        first = position[[piece[end] for piece in rest[:WITHIN] for end in (0, -1)]]
         far = np.nan_to_num(median_of_known(np.linalg.norm(first - due, axis=-1).T), nan=np.inf)
         nearest, backward = divmod(int(far.argmin()), 2)
         order = np.concatenate([order, rest.pop(nearest)[:: -1 if backward else 1]])
@@ -514,8 +516,9 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         return
     angle = np.unwrap(np.arctan2(faced[:, 1], faced[:, 0]))
     mean = float(angle.mean())
-    # of a body whose right is on the left, the way it faces is known when the sides are right
-    if np.ptp(angle) < TURNING and np.cos(mean) < FORWARD and not sides_reversed(case.trial, faced):
+    faces_another = np.ptp(angle) < TURNING and np.cos(mean) < FORWARD
+    # where right and left are reversed, a body seems to face backward
+    if faces_another and not sides_reversed(case.trial, case.trial.markers, faced):
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T

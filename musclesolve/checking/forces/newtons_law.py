@@ -422,7 +422,7 @@ def pull_after_contacts(trial: Trial) -> float:
     """
     ends: tuple[list[float], list[float]] = [], []
     for plate in trial.forces:
-        upward = np.nan_to_num((plate.force if plate.unloaded is None else plate.unloaded)[:, 2])
+        upward = np.nan_to_num(plate.shown[:, 2])
         count, few = (max(round(seconds * plate.rate), 1) for seconds in (TAIL, AVERAGED))
         for first, stop in true_runs(plate.force[:, 2] < touch(trial)):
             rest = upward[first:stop] - np.median(upward[first:stop])

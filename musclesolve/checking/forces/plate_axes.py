@@ -532,9 +532,8 @@ def turned_cameras(case: Case) -> Iterator[Finding]:
                 places += [one.heel.mean(axis=0), other.heel.mean(axis=0)]
         carried = [t for t in steps if t.whole and quarters(t.heel @ t.axis) < -ON_BELT]
         if carried:
-            amid = [
-                (t, slice(len(t.time) // 8, -(len(t.time) // 8))) for t in carried
-            ]  # late points begin elsewhere
+            # late points begin elsewhere
+            amid = [(t, slice(len(t.time) // 8, -(len(t.time) // 8))) for t in carried]
             ways = [quarters(t.across[part]) / quarters(t.point[part] @ t.axis) for t, part in amid]
             on_belts.append(-np.median(ways))
         places += [track.heel.mean(axis=0) for track in carried]
@@ -551,10 +550,10 @@ def turned_cameras(case: Case) -> Iterator[Finding]:
         yield finding("plate_axes.cameras", "error", values, on_plate(plate), repair)
 
 
-# Least number of whole contacts of each foot, and of both, that show a drift; what the place under the foot, ahead, to
-# the left and up, changes from the first contact to the last [m]: root mean square of four sound treadmills, of which
-# the largest are 9, 15 and 3 mm; so many standard deviations of error and spread are a drift, sound ones have 2.0.
-OF_EACH, OF_BOTH, WANDERS, DRIFTS = 2, 6, np.array([0.006, 0.007, 0.002]), 3.5
+# Least number of whole contacts of each foot, and of both, that show a drift. Usual change of the place under the foot
+# from the first contact to the last, ahead, to the left and up [m], the root mean square of four sound treadmills; the
+# largest are 9, 15 and 3 mm. A drift has so many standard deviations of its error and this change; sound ones have 2.0.
+OF_ONE_FOOT, OF_BOTH, WANDERS, DRIFTS = 2, 6, np.array([0.006, 0.007, 0.002]), 3.5
 
 
 @check_at(Stage.PRESSURE_DIRECTION)
@@ -562,19 +561,15 @@ def drifting_points(case: Case) -> Iterator[Finding]:
     """Find an origin that drifts: points pass under both feet at a place that moves alike from contact to contact."""
     trial, feet = case.trial, seen_feet(case.trial)
     rows, places = list[list[float]](), list[Array]()
-    for index, plate in enumerate(trial.forces):
-        for track in tracks(case, index, plate) if not runs(trial) else ():
-            amid = slice(len(track.time) // 4, -(len(track.time) // 4))
-            sole = 0.5 * (feet[plate.side].heel + feet[plate.side].toe)[:, 2]
-            floor = np.interp(track.time, plate.time, plate.point[:, 2])
-            above = floor - np.interp(track.time, trial.markers.time, sole)
-            left = np.array([-track.axis[1], track.axis[0]])
-            under = np.quantile(track.along, ENDS).mean() * track.axis + np.median(track.across) * left
-            if track.whole:
-                rows.append([*(plate.side == side for side in SIDES), float(track.time.mean())])
-                places.append(np.append(under, np.median(above[amid])))
+    for index, plate in enumerate(trial.forces) if not runs(trial) else ():
+        for track in filter(lambda track: track.whole, tracks(case, index, plate)):
+            foot, amid = feet[plate.side], track.time[len(track.time) // 4 : -(len(track.time) // 4)]
+            sole = np.interp(amid, trial.markers.time, 0.5 * (foot.heel + foot.toe)[:, 2])
+            above = np.median(np.interp(amid, plate.time, plate.point[:, 2]) - sole)
+            rows.append([*(plate.side == side for side in SIDES), float(track.time.mean())])
+            places.append(np.append(_off(track, trial.subject.stature, False), above))
     terms, place = np.array(rows), np.array(places)
-    if len(rows) < OF_BOTH or terms[:, :2].sum(axis=0).min() < OF_EACH:
+    if len(rows) < OF_BOTH or terms[:, :2].sum(axis=0).min() < OF_ONE_FOOT:
         return
     middle, span = terms[:, 2].mean(), np.ptp(terms[:, 2])
     terms[:, 2] = (terms[:, 2] - middle) / span
@@ -583,16 +578,11 @@ def drifting_points(case: Case) -> Iterator[Finding]:
     error = np.sqrt(variance * np.linalg.inv(terms.T @ terms)[2, 2])
     if np.linalg.norm(drift[2] / np.hypot(error, WANDERS)) < DRIFTS:
         return
-    repairs = []
-    for index, plate in enumerate(trial.forces):
-        gone = np.clip((plate.time - middle) / span, -1.0, 1.0)[:, None] * drift[2]
-        repairs.append(change_plate(index, point=plate.point - gone))
-    values = {"size": float(np.linalg.norm(drift[2])), "count": len(rows), "span": span}
+    values = {"size": float(np.linalg.norm(drift[2])), "count": len(rows), "span": span, "error": error.max()}
     values |= dict(zip(("forward", "left", "up"), drift[2], strict=True))
-    values |= {"error": float(error.max())}
-    yield finding(
-        "pressure_offset.drifts", "warning", values, Where(trial.forces[0].path), in_order(*repairs)
-    )
+    gone = [np.clip((p.time - middle) / span, -1.0, 1.0)[:, None] * drift[2] for p in trial.forces]
+    repair = in_order(*(change_plate(k, point=p.point - gone[k]) for k, p in enumerate(trial.forces)))
+    yield finding("pressure_offset.drifts", "warning", values, Where(trial.forces[0].path), repair)
 
 
 @check_at(Stage.PLATE_POSITION)

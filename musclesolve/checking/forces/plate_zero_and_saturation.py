@@ -169,7 +169,7 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     zeros = []
     for at, inside in _swings(case, plate, foot):
-        samples = _unloaded(plate)[inside]
+        samples = plate.shown[inside]
         middle = np.median(samples, axis=0)
         # A wrong zero lasts throughout the swing; a short force is a touch.
         count = np.arange(len(samples))
@@ -180,14 +180,9 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     return zeros
 
 
-def _unloaded(plate: PlateForce) -> Array:
-    """The force (S, 3) of a plate, also below the threshold of the settings."""
-    return plate.force if plate.unloaded is None else plate.unloaded
-
-
 def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, Mask]]:
     """Yield the middle of every swing of a foot [s], and the samples (S,) of the plate in it, away from its ends."""
-    known = np.isfinite(_unloaded(plate)[:, 0]) & ~plate.in_gap(plate.time)
+    known = np.isfinite(plate.shown[:, 0]) & ~plate.in_gap(plate.time)
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     for start, end in time_spans(air, case.trial.markers.time):
         inside = known & within(plate.time, start, end)
@@ -206,7 +201,7 @@ def swaying_plates(case: Case) -> Iterator[Finding]:
     feet = seen_feet(case.trial)
     for plate in (plate for plate in case.trial.forces if plate.side in feet):
         half = round(0.5 * SLOW * plate.rate)
-        padded = np.pad(np.nan_to_num(_unloaded(plate)), ((half, half), (0, 0)), "edge")
+        padded = np.pad(np.nan_to_num(plate.shown), ((half, half), (0, 0)), "edge")
         slow = sliding_window_view(padded, 2 * half + 1, axis=0).mean(axis=2)
         off = [slow[inside].std(axis=0) for _, inside in _swings(case, plate, feet[plate.side])]
         sways = np.median(off or [np.zeros(3)], axis=0)
@@ -325,17 +320,14 @@ def points_of_other_plates(case: Case) -> Iterator[Finding]:
             alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
             for columns, axes in EXCHANGED.items():
                 point = np.where(np.isin(np.arange(3), axes), other.point, plate.point)
-                far, near = (feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, point))
-                tried[columns].append((near, far, index, point))
-        columns = min(tried, key=lambda name: tried[name][0][0] + tried[name][1][0])
-        if all(far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH) for near, far, *_ in tried[columns]):
-            for near, far, index, point in tried[columns]:
-                values, repair = (
-                    {"own": far, "better": near, "columns": columns},
-                    change_plate(index, point=point),
-                )
-                where = on_plate(case.trial.forces[index])
-                yield finding("plates_swapped.points", "error", values, where, repair)
+                now, then = (feet[plate.side].away(p[alone], plate.time[alone]) for p in (plate.point, point))
+                tried[columns].append((then, now, index, point))
+        columns = min(tried, key=lambda name: sum(then for then, *_ in tried[name]))
+        wrong = (now > FOOT_REACH and then < min(0.5 * now, FOOT_REACH) for then, now, *_ in tried[columns])
+        for then, now, index, point in tried[columns] if all(wrong) else ():
+            values = {"now": now, "then": then, "columns": columns}
+            where, repair = on_plate(case.trial.forces[index]), change_plate(index, point=point)
+            yield finding("plates_swapped.points", "error", values, where, repair)
 
 
 @check_at(Stage.PLATES)

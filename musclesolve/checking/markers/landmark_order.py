@@ -252,37 +252,27 @@ def _mirrored_axis(case: Case) -> int | None:
     return min((0, 1), key=off)
 
 
-def _reversed(pairs: Mapping[str, Array], up: Array, faced: Array) -> list[str]:
-    """Names of pairs (T, 3) from right to left that point to the right of who faces a direction (T, 3)."""
-    left = vector_product(up, faced)
-    return [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
-
-
-def sides_reversed(trial: Trial, faced: Array) -> bool:
-    """Return whether most right landmarks of the motion are on the left of who faces a direction (T, 3)."""
-    pairs = _pairs(trial, trial.markers)
-    return len(_reversed(pairs, UP, faced)) >= WHOLE * len(pairs) > 2
+def sides_reversed(trial: Trial, markers: Markers, faced: Array, up: Array = UP) -> dict[str, object]:
+    """Return which right landmarks are on the left of who faces a direction (T, 3), where most are; else nothing."""
+    pairs, left = _pairs(trial, markers), vector_product(up, faced)
+    names = [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
+    said = {"count": len(names), "pairs": len(pairs), "names": ", ".join(names[:4])}
+    return said if len(names) >= WHOLE * len(pairs) > 2 else {}
 
 
 @check_at(Stage.PELVIS_LABELS)
 def mirrored_upward(case: Case) -> Iterator[Finding]:
     """Find markers upside down whose right is on the left of the body: mirrored, for no rotation does both."""
-    trial, wrong = case.trial, dict[Role, tuple[list[str], int]]()
+    trial, wrong = case.trial, dict[Role, dict[str, object]]()
     for role in ROLES:
         markers: Markers | None = getattr(trial, role)
         up, faced = (None, None) if markers is None else (upward(trial, markers), ahead(trial, markers))
-        if markers is None or up is None or faced is None or up[2] > -UPSIDE_DOWN:
-            continue
-        pairs = _pairs(trial, markers)
-        many = _reversed(pairs, up, faced)
-        if len(many) >= WHOLE * len(pairs) > 2:
-            wrong[role] = many, len(pairs)
-    if wrong:
+        if markers is not None and up is not None and faced is not None and up[2] < -UPSIDE_DOWN:
+            wrong[role] = sides_reversed(trial, markers, faced, up)
+    if wrong := {role: said for role, said in wrong.items() if said}:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), 2) for role in wrong})
         path, *others = dict.fromkeys(getattr(trial, role).path for role in wrong)
-        many, count = next(iter(wrong.values()))
-        files = " and ".join(file.name for file in (path, *others))
-        said = {"count": len(many), "pairs": count, "names": ", ".join(many[:4]), "files": files}
+        said = next(iter(wrong.values())) | {"files": " and ".join(file.name for file in (path, *others))}
         yield finding("sides_swapped.upside_down", "error", said, Where(path), repair)
 
 
@@ -292,18 +282,14 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     trial, faced = case.trial, facing(case.trial)
     if faced is None:
         return
-    pairs = _pairs(trial, trial.markers)
-    reversed_pairs = {"markers": _reversed(pairs, UP, faced)}
+    of_files = {"markers": sides_reversed(trial, trial.markers, faced)}
     if trial.static is not None:
         standing = ahead(trial, trial.static)
-        of_standing = _pairs(trial, trial.static)
-        reversed_pairs["static"] = [] if standing is None else _reversed(of_standing, UP, standing)
-    wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
+        of_files["static"] = {} if standing is None else sides_reversed(trial, trial.static, standing)
+    wrong = [role for role in ROLES if of_files.get(role)]
     if not wrong:
         return
-    both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.settings.mapping)
-    many = reversed_pairs[wrong[0]]
-    said = {"count": len(many), "pairs": len(pairs), "names": ", ".join(many[:4])}
+    both, in_mapping, said = len(wrong) == len(of_files), bool(case.settings.mapping), of_files[wrong[0]]
     if "markers" in wrong and (axis := _mirrored_axis(case)) is not None:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), axis) for role in wrong})
         yield finding("sides_swapped.mirrored", "error", said, Where(trial.markers.path), repair)

@@ -63,10 +63,10 @@ FROZEN_FRAMES, FROZEN_FOR, NEIGHBORS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
-# A coordinate that goes along a polynomial for so many frames and so long [s], as where it filled a gap, while its
-# distances from its neighbors leave their chord by so much [m], of a curve those on its body: its difference of this
-# order is what rounding makes of zero at most, and so many times as much just before and after, and usually. No marker
-# of 15 sound recordings goes on a line; where two go on curves their distances leave the chord by some mm.
+# A coordinate is filled where it goes along a polynomial for so many frames and so long [s]: its difference of this
+# order is at most what rounding makes of zero, and so many times as much just before and after, and usually. Meanwhile
+# its distances from its neighbors (on a curve: those on its body) leave their chord by so much [m]. No marker of 15
+# sound recordings goes on a line; where two go on curves their distances leave the chord by some mm.
 FILLED_FRAMES, FILLED_FOR = 8, 0.1
 FILLED_BY = {"straight": (2, 0.001), "curved": (4, 0.015)}
 ROUNDED, KINK, USUAL_BEND = 0.505, 4.0, 2.0
@@ -83,7 +83,7 @@ MERGED_FRAMES = 3
 
 @check_at(Stage.HELD_SAMPLES)
 def held_samples(case: Case) -> Iterator[Finding]:
-    """Find markers that stand exactly still while the markers around them go elsewhere."""
+    """Find markers that stand exactly still, or go along a polynomial, unlike the markers around them."""
     markers, pairs = case.trial.markers, distances(case.trial)
     length = np.zeros((0, 0)) if pairs is None else pairs.measured(markers.position)
     shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))

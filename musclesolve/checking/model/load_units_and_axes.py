@@ -486,9 +486,8 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         grave = abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT
         yield case.fault("clock_rate", error_if(grave), values, repair)
         return
-    limit = (
-        (SMALLEST_S if fit.shift > 0.0 else EARLY_S) if fit.errors[1] > 0.0 else SERIOUS
-    )  # they last a cycle
+    # where the loads last a cycle, the rate of their clock is known, too
+    limit = (SMALLEST_S if fit.shift > 0.0 else EARLY_S) if fit.errors[1] > 0.0 else SERIOUS
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     values = shift_values(fit.shift, limit) | {

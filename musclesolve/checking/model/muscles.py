@@ -507,9 +507,8 @@ def length_scales(body: Anatomy, norms: Array) -> Array:
         factors = np.linalg.lstsq(parts * weight[:, None], weight, rcond=None)[0]
         left = parts @ factors - 1.0
         weight = np.maximum(np.abs(left), 1e-3) ** -0.5
-    return (
-        np.asarray(factors / LENGTHS[family]) if abs(np.median(left[ankle])) < MISFIT else np.full(2, np.nan)
-    )
+    fits = abs(np.median(left[ankle])) < MISFIT
+    return np.asarray(factors / LENGTHS[family]) if fits else np.full(2, np.nan)
 
 
 def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
@@ -518,10 +517,8 @@ def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
     Single muscles explain what no factor on all of them does.
     """
     low, high = norms = norms_of(body, "stretch", COUNT)
-    sides = [split_side(name)[1] for name in body.names]
-    groups = {side: np.array([each == side for each in sides]) for side in SIDES} | {
-        "": np.full(len(sides), True)
-    }
+    sides, fits = np.array([split_side(name)[1] for name in body.names]), body
+    groups = {side: sides == side for side in SIDES} | {"": np.full(len(sides), True)}
     scales = {
         side: length_scales(body, np.where(group[:, None], norms, np.nan)) for side, group in groups.items()
     }
@@ -531,19 +528,18 @@ def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
         if uneven != bool(side) or not size > 1.0:
             continue
         tendon, fiber = (np.where(group, factor, 1.0) for factor in scales[side])
-        fits = replace(body, tendon=tendon * body.tendon, fiber=fiber * body.fiber)
+        longer = replace(fits, tendon=tendon * fits.tendon, fiber=fiber * fits.fiber)
         before, after = (
-            np.maximum(low - each, each - high).max(axis=1) > STRETCH for each in map(_stretch, (body, fits))
+            np.sum(np.maximum(low - stretch, stretch - high)[group].max(axis=1) > STRETCH)
+            for stretch in map(_stretch, (fits, longer))
         )
-        if after.sum() <= before.sum() / 4:
-            of_side = f" of the {SIDE_NAMES[side]} side" if side else ""
+        if after <= before / 4:
+            fits, of_side = longer, f" of the {SIDE_NAMES[side]} side" if side else ""
             said = f"the paths of {group.sum()} muscles{of_side} fit tendons {scales[side][0]:.2f} times and fibers "
             said += f"{scales[side][1]:.2f} times as long as in the model (expected 0.97 to 1.03 and 0.93 to 1.08)"
             shorter = (1.0 - tendon) * body.tendon / body.fiber
-            by_name = {
-                code: dict(zip(body.names, by.tolist(), strict=True))
-                for code, by in (("muscle_fiber", np.log(fiber)), ("muscle_tendon", shorter))
-            }
+            changes = {"muscle_fiber": np.log(fiber), "muscle_tendon": shorter}
+            by_name = {code: dict(zip(body.names, by.tolist(), strict=True)) for code, by in changes.items()}
             yield Deviation("muscle_tendon.all", ALL, size, said, changes=by_name), fits
 
 

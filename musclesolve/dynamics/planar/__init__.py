@@ -1,6 +1,6 @@
 """Planar bodies in absolute and independent coordinates, after Blajer & Czaplicki and Blajer, Dziewiecki & Mazur.
 
-`planar_body` reads a body, `planar_motion` differentiates a motion; then `inverse_dynamics` (known loads, or flight),
+`planar_body` reads a body, a `PlanarMotion` moves it; then `inverse_dynamics` (known loads, or flight),
 `supported_inverse` (a foot held by the ground), `joint_reactions`, and `PlanarMuscles` with the matrix B.
 """
 

@@ -13,6 +13,4 @@ from .planar_dynamics import supported_inverse as supported_inverse
 from .planar_dynamics import total_reaction as total_reaction
 from .planar_tree import PlanarMotion as PlanarMotion
 from .planar_tree import PlanarTree as PlanarTree
-from .planar_tree import angles_between as angles_between
 from .planar_tree import planar_body as planar_body
-from .planar_tree import planar_motion as planar_motion

@@ -28,9 +28,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml, locate, read_text, toml_of
-from musclesolve._util.checks import check_array, check_choice, check_increasing
+from musclesolve._util.checks import check_array, check_choice
 from musclesolve._util.messages import check_known
-from musclesolve._util.splines import spline_through
 from musclesolve.constants import SEXES, STANDARD_GRAVITY
 from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.dynamics.model.segment_inertia import InertiaPart, compose
@@ -261,21 +260,3 @@ class PlanarMotion:
         directions = allowed(tree, self.q)
         pdd = np.einsum("tik,tk->ti", directions, self.qdd) + bias(tree, self.q, self.qd)
         return place(tree, self.q), np.einsum("tik,tk->ti", directions, self.qd), pdd
-
-
-def planar_motion(tree: PlanarTree, time: Array, q: Array) -> PlanarMotion:
-    """Velocities and accelerations of coordinates (T, B+2) given over time (T,), by quintic splines.
-
-    Raises:
-        InputError: fewer than six frames, times that do not increase, numbers that are not finite.
-    """
-    time = check_increasing(time, 6)
-    q = check_array(q, "q", (len(time), len(tree.names) + 2))
-    spline = spline_through(time, q, 5)
-    return PlanarMotion(q, spline(time, 1), spline(time, 2))
-
-
-def angles_between(start: Array, end: Array) -> Array:
-    """Segment angle (T,) [rad] from the vertical, with xi along start -> end (T, 2); continuous in time."""
-    along = end - start
-    return np.unwrap(np.arctan2(along[:, 0], -along[:, 1]))

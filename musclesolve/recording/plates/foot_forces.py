@@ -20,7 +20,7 @@ from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, tru
 from musclesolve._util.messages import WarningNote, count_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import SURE, PlateRecording, beside_plate, read_plates
+from musclesolve.recording.c3d.force_platforms import PlateRecording, beside_plate, read_plates
 from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,
@@ -38,7 +38,6 @@ from musclesolve.recording.plates.foot_contacts import (
     NOWHERE,
     Contact,
     Feet,
-    FootTrack,
     Loaded,
     clock_difference,
     clock_note,
@@ -57,16 +56,8 @@ from musclesolve.settings.trial import AUTO, METERS, ForceSettings, RecordedSett
 
 # Cosine of the steepest slope of a walkway.
 _LEVEL = 0.7
-# Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
-# length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
-_LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-# Share of a contact in which the foot stands still.
-_STANDS = 0.4
-# The center of pressure of a step travels some 0.2 m: spread below which it is at rest, and travel above which its
-# direction is clear [m].
-_RESTS, _TRAVELS = 0.03, 0.06
-# From braking to driving the force changes by some 0.2 of its vertical peak; below this share it is inverted.
-_INVERTED = -0.1
+# A foot that stands in a contact does so at most so long before and after it [s], and stands still in this share of it.
+_AROUND, _STANDS = 0.15, 0.4
 ROLES = ("force", "point", "moment")
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
 LARGEST_PLATE_NUMBER = 1e5
@@ -350,10 +341,6 @@ def c3d_forces(
     if finds_range(settings):
         plates = [recording.plate for recording in recordings]
         steps = {r.plate.number: on_plates_whole(r, steps[r.plate.number], feet, plates) for r in recordings}
-    for recording in recordings:
-        others = [c for number, of in steps.items() if number != recording.plate.number for c in of]
-        whole = [contact for contact in steps[recording.plate.number] if not _shared(contact, others)]
-        check_steps(recording, whole, feet)
     if settings.force:
         forces, more = _named_plates(document, settings, recordings, steps)
     else:
@@ -510,79 +497,6 @@ def _in_range(settings: RecordedSettings, first: float, last: float) -> bool:
     return (end is None or first <= end) and (start is None or last >= start)
 
 
-def _shared(contact: Contact, others: Sequence[Contact]) -> bool:
-    """Return whether the foot stands on the border of two plates for half a contact: each shows a part of its sole."""
-    beside = [other for other in others if other.side == contact.side]
-    common = [min(contact.end, other.end) - max(contact.start, other.start) for other in beside]
-    return max(common, default=0.0) > 0.5 * (contact.end - contact.start)
-
-
-def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -> None:
-    """Refuse a plate, global frame, on which every step runs in the wrong direction, or not at all: wrong corners or
-    units.
-
-    A step is a complete contact straight forward or backward. A fault is shown by three numbers along the path of the
-    subject and to the left of it: spread and travel of the center of pressure [m], and the change of the force from its
-    first to its last two fifths, in vertical peaks.
-    """
-    steps, rests, strays, inverted = [], [], [], []
-    for contact in touches:
-        whole = 0 < contact.first and contact.last < recording.time.size
-        lasts = contact.significant and contact.end - contact.start >= _LONG
-        samples = np.arange(contact.first, contact.last)
-        samples = samples[recording.force[samples, 2] > SURE]
-        if contact.side is None or not (whole and lasts) or samples.size < 10:
-            continue
-        if (direction := _travel_direction(feet[contact.side], contact)) is None:
-            continue
-        axes = np.stack([direction, [-direction[1], direction[0]]], axis=1)
-        point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
-        fifth, part = samples.size // 5, 2 * samples.size // 5
-        spread = (np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()
-        travel = point[-fifth:].mean(axis=0) - point[:fifth].mean(axis=0)
-        steps.append(contact)
-        rests.append(spread < _RESTS)
-        length = np.linalg.norm(travel)
-        strays.append(length > _TRAVELS and travel[0] < 0.5 * length)
-        inverted.append((force[-part:, 0].mean() - force[:part, 0].mean()) / contact.peak < _INVERTED)
-    for wrong, problem, expected, remedy in (
-        (
-            rests,
-            "the center of pressure rests in one place while a foot steps on the plate and walks on",
-            "a center of pressure that travels under the foot",
-            "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
-        ),
-        (
-            strays,
-            "the center of pressure does not travel in the direction of the foot",
-            "travel from where the foot lands to where it leaves",
-            "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
-        ),
-        (
-            inverted,
-            "the force propels first and brakes then",
-            "braking first, then propulsion",
-            "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
-        ),
-    ):
-        if wrong and all(wrong):
-            raise file_error("unassigned_plate", (recording.path, str(steps[0])), problem, expected, remedy)
-
-
-def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:
-    """Return the horizontal direction (2,) of travel of a foot over a contact, None if it is not clear."""
-    quarter = 0.25 * (contact.end - contact.start)
-    landed, lifted = contact.start + quarter, contact.end - quarter
-    heel, toe = foot.at(np.array([contact.start - _AROUND, landed, lifted, contact.end + _AROUND]))
-    travel = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
-    far, axis = float(np.linalg.norm(travel)), toe[1] - heel[1]
-    straight = abs(float(travel @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
-    # Comparisons with NaN are false.
-    if far > _STEP_LENGTH and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
-        return np.asarray(travel / far)
-    return None
-
-
 def plate_numbers(forces: tuple[PlateForce, ...]) -> list[int]:
     """Return the number of each plate for [plates]: its number in the C3D file, else the place of its [[force]]."""
     return [place if plate.number is None else plate.number for place, plate in enumerate(forces, start=1)]
@@ -611,9 +525,9 @@ def corrected_plates(
         loaded = np.abs(plate.force[:, 2]) >= settings.filter.unloaded_below_n
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        moment, shown = plate.moment, plate.force if plate.unloaded is None else plate.unloaded
+        moment = plate.moment
         if number in zero:
-            plate = replace(plate, unloaded=shown - np.array([0.0, 0.0, zero[number]]))
+            plate = replace(plate, unloaded=plate.shown - np.array([0.0, 0.0, zero[number]]))
         if table.free_moment == "zero" or plate.moment_fault:
             # The horizontal part belongs to the point.
             fault = "" if table.free_moment == "zero" else plate.moment_fault

@@ -311,9 +311,9 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         with suppress(OSError):
             wanted = suffixes or RECORDED
             present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
-            drafts = f"; `musclesolve init {path}` drafts a trial file, with --study a study file"
-            drafts *= wanted == (".toml",)
-            none = f"name a file elsewhere: none in {path.name or path} ends in {', '.join(wanted)}{drafts}"
+            none = f"name a file elsewhere: none in {path.name or path} ends in {', '.join(wanted)}"
+            if wanted == (".toml",):
+                none += f"; `musclesolve init {path}` drafts a trial file, with --study a study file"
             remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
@@ -328,9 +328,8 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         kinds = {kind, *RECORDED} - set(STORAGE if kind == ".trc" else [".trc"] if kind in STORAGE else [])
         with suppress(OSError):
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
-            stems = similar(
-                path.stem, {Path(name).stem for name in present}
-            )  # the ending alone makes no likeness
+            # the ending alone makes no likeness
+            stems = similar(path.stem, {Path(name).stem for name in present})
             remedy = suggestion(path.name, [name for name in present if Path(name).stem in stems]) or remedy
     return file_error("missing_file", path, problem, expected, remedy)
 

@@ -396,6 +396,10 @@ def test_tendons_and_fibers_that_do_not_fit_the_paths_are_said_once(name: str) -
                 mended = now.tendon[k] - slack[muscle] * now.fiber[k]
                 assert mended == pytest.approx(body.tendon[k], rel=0.015)
                 assert now.fiber[k] * np.exp(fibers[muscle]) == pytest.approx(body.fiber[k], rel=0.04)
+    unlike = replace(body, tendon=np.where(left, 0.9, 1.1) * body.tendon)
+    codes = [deviation.code for deviation in deviations(unlike)]
+    assert codes.count("muscle_tendon.all") == 2
+    assert "muscle_tendon" not in codes
 
 
 @pytest.mark.parametrize("name", TWO)

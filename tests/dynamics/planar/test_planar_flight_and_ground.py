@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from planar_bodies import random_motion
+from planar_bodies import planar_motion, random_motion
 
 from benchmarks.sagittal_muscles import sagittal_muscles
 from musclesolve import Problem, solve
@@ -14,7 +14,6 @@ from musclesolve.dynamics.planar import (
     foot_support,
     inverse_dynamics,
     planar_body,
-    planar_motion,
     supported_inverse,
     total_reaction,
 )

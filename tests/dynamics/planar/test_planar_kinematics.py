@@ -6,7 +6,7 @@ from planar_bodies import complex_step, random_motion
 from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 from refusals import refused
 
-from musclesolve.dynamics.planar import PlanarMotion, angles_between, planar_body, planar_motion
+from musclesolve.dynamics.planar import PlanarMotion, planar_body
 from musclesolve.dynamics.planar.planar_tree import MODELS, allowed, bias, open_directions, place
 
 
@@ -103,38 +103,6 @@ def test_knee_constraints_and_foot_of_the_nine_segment_body_as_printed():
     x3 = h[:, 0] + l1 * np.sin(f1) + l2 * np.sin(f2) + xi3 * np.sin(f3) + eta3 * np.cos(f3)
     y3 = h[:, 1] - l1 * np.cos(f1) - l2 * np.cos(f2) - xi3 * np.cos(f3) + eta3 * np.sin(f3)
     np.testing.assert_allclose(place(tree, q)[:, 6:9], np.column_stack([x3, y3, f3]), atol=1e-14)
-
-
-def test_splines_differentiate_a_known_motion():
-    tree = planar_body("seven_segment")
-    time = np.linspace(0.0, 1.0, 101)
-    phase = np.arange(9)
-    q = np.sin(3.0 * time[:, None] + phase)
-    motion = planar_motion(tree, time, q)
-    np.testing.assert_allclose(motion.qd, 3.0 * np.cos(3.0 * time[:, None] + phase), atol=1e-6)
-    np.testing.assert_allclose(motion.qdd[5:-5], -9.0 * q[5:-5], atol=1e-5)
-
-
-def test_segment_angles_from_points():
-    angle = np.linspace(-4.0, 4.0, 50)
-    start = np.random.default_rng(3).normal(size=(50, 2))
-    end = start + 0.4 * np.column_stack([np.sin(angle), -np.cos(angle)])
-    found = angles_between(start, end)
-    np.testing.assert_allclose(found - found[0], angle - angle[0], atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("time", "q", "words"),
-    [
-        (np.arange(7.0), np.zeros((7, 5)), ("bad_shape", "(7, 5)")),
-        (np.arange(4.0), np.zeros((4, 9)), ("too_few_frames", "4")),
-        (np.zeros(7), np.zeros((7, 9)), ("time_not_increasing", "increasing")),
-        (np.arange(7.0), np.where(np.arange(63) == 20, np.nan, 0.0).reshape(7, 9), ("not_finite", "2")),
-    ],
-)
-def test_motions_that_cannot_be_are_refused(time, q, words):
-    with refused(*words):
-        planar_motion(planar_body("seven_segment"), time, q)
 
 
 def test_motions_of_unequal_or_absent_numbers_are_refused():
