@@ -252,27 +252,32 @@ def _mirrored_axis(case: Case) -> int | None:
     return min((0, 1), key=off)
 
 
-def sides_reversed(trial: Trial, markers: Markers, faced: Array, up: Array = UP) -> dict[str, object]:
-    """Return which right landmarks are on the left of who faces a direction (T, 3), where most are; else nothing."""
+def sides_reversed(trial: Trial, markers: Markers, faced: Array, up: Array = UP) -> list[str]:
+    """Return the pairs whose right landmark is on the left of who faces a direction (T, 3), if they are most pairs."""
     pairs, left = _pairs(trial, markers), vector_product(up, faced)
     names = [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
-    said = {"count": len(names), "pairs": len(pairs), "names": ", ".join(names[:4])}
-    return said if len(names) >= WHOLE * len(pairs) > 2 else {}
+    return names if len(names) >= WHOLE * len(pairs) > 2 else []
 
 
 @check_at(Stage.PELVIS_LABELS)
 def mirrored_upward(case: Case) -> Iterator[Finding]:
     """Find markers upside down whose right is on the left of the body: mirrored, for no rotation does both."""
-    trial, wrong = case.trial, dict[Role, dict[str, object]]()
+    trial, wrong = case.trial, dict[Role, list[str]]()
     for role in ROLES:
         markers: Markers | None = getattr(trial, role)
         up, faced = (None, None) if markers is None else (upward(trial, markers), ahead(trial, markers))
         if markers is not None and up is not None and faced is not None and up[2] < -UPSIDE_DOWN:
             wrong[role] = sides_reversed(trial, markers, faced, up)
-    if wrong := {role: said for role, said in wrong.items() if said}:
+    if wrong := {role: names for role, names in wrong.items() if names}:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), 2) for role in wrong})
         path, *others = dict.fromkeys(getattr(trial, role).path for role in wrong)
-        said = next(iter(wrong.values())) | {"files": " and ".join(file.name for file in (path, *others))}
+        (role, many), *_ = wrong.items()
+        said = {
+            "count": len(many),
+            "pairs": len(_pairs(trial, getattr(trial, role))),
+            "names": ", ".join(many[:4]),
+            "files": " and ".join(file.name for file in (path, *others)),
+        }
         yield finding("sides_swapped.upside_down", "error", said, Where(path), repair)
 
 
@@ -285,11 +290,13 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     of_files = {"markers": sides_reversed(trial, trial.markers, faced)}
     if trial.static is not None:
         standing = ahead(trial, trial.static)
-        of_files["static"] = {} if standing is None else sides_reversed(trial, trial.static, standing)
+        of_files["static"] = [] if standing is None else sides_reversed(trial, trial.static, standing)
     wrong = [role for role in ROLES if of_files.get(role)]
     if not wrong:
         return
-    both, in_mapping, said = len(wrong) == len(of_files), bool(case.settings.mapping), of_files[wrong[0]]
+    both, in_mapping = len(wrong) == len(of_files), bool(case.settings.mapping)
+    many, pairs = of_files[wrong[0]], _pairs(trial, trial.markers)
+    said = {"count": len(many), "pairs": len(pairs), "names": ", ".join(many[:4])}
     if "markers" in wrong and (axis := _mirrored_axis(case)) is not None:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), axis) for role in wrong})
         yield finding("sides_swapped.mirrored", "error", said, Where(trial.markers.path), repair)
