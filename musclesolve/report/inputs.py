@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve.errors import InputError, MuscleSolveError, input_error
+from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
 from musclesolve.recording.text.text_file import hash_of, sha256
 from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
@@ -168,13 +168,12 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     """Return the kind of a dataset; a dataset from elsewhere is refused."""
     for name, index in data.indexes.items():
         if not index.is_unique:  # names could not be looked up
-            raise input_error(
+            raise file_error(
                 "bad_result",
-                file=path,
-                where=str(name),
-                problem=f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
-                expected="names that occur once",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                (path, str(name)),
+                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
+                "names that occur once",
+                "compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
     if kind := question_of(data) or kind_of(data):
         return kind

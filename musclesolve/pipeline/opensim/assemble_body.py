@@ -7,7 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Indices, within
 from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.sides import sides_of
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.model import OpenSimModel
@@ -93,13 +93,12 @@ def model_body(
             )
         limits = {"from": start, "to": end}
         limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
-        raise input_error(
+        raise file_error(
             "bad_range",
-            file=motion.file,
-            where=TIME_RANGE,
-            problem=f"no frame with moments lies in the time range {limits_text}",
-            expected=f"a range within {time[0]:g} to {time[-1]:g} s",
-            remedy="correct the time range",
+            (motion.file, TIME_RANGE),
+            f"no frame with moments lies in the time range {limits_text}",
+            f"a range within {time[0]:g} to {time[-1]:g} s",
+            "correct the time range",
         )
     standing = unmeasured_notes(due.unmeasured, selected)
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]

@@ -19,7 +19,7 @@ from musclesolve._util.checks import check_increasing, check_number, check_real_
 from musclesolve._util.messages import few
 from musclesolve._util.splines import HoleLimits, spline_through
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.functions import PiecewisePolynomial, Scaled
 from musclesolve.opensim.geometry import beyond_a_turn
@@ -132,13 +132,12 @@ def coordinate_motion(
     lost = ~np.isfinite(values)
     if lost.any():
         row, first = np.argwhere(lost)[0]
-        raise input_error(
+        raise file_error(
             "not_finite",
-            file=_file(table),
-            where=f"line {table.lines[row]}" if len(table.lines) else None,
-            problem=f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
-            expected="a number for every coordinate at every time",
-            remedy="fill the gaps, or give a file without this stretch",
+            (_file(table), f"line {table.lines[row]}" if len(table.lines) else None),
+            f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
+            "a number for every coordinate at every time",
+            "fill the gaps, or give a file without this stretch",
         )
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
@@ -406,13 +405,12 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
     steps = np.diff(time)
     rate = 1.0 / steps.mean()
     if rate < SLOWEST_HZ:
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=_file(table),
-            where="time",
-            problem=f"the frames lie {steps.mean():.4g} s apart",
-            expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
-            remedy="write the times in seconds: these may be milliseconds or numbers of frames",
+            (_file(table), "time"),
+            f"the frames lie {steps.mean():.4g} s apart",
+            f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
+            "write the times in seconds: these may be milliseconds or numbers of frames",
         )
     named = cutoff_hz
     if cutoff_hz < 0.5 * rate:

@@ -154,14 +154,13 @@ def shared_moments(
     chain = coordinate_chain(model, values, dofs)
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
     if motion.resampled and isinstance(source, Mapping) and "time" not in source:
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=motion.file,
-            where="moments",
-            problem="the coordinates have uneven steps and are interpolated to even ones, and the "
+            (motion.file, "moments"),
+            "the coordinates have uneven steps and are interpolated to even ones, and the "
             "moments have no times",
-            expected="moments with their times",
-            remedy='add "time" to the arrays',
+            "moments with their times",
+            'add "time" to the arrays',
         )
     turned = [  # the first three coordinates of a ball or free joint are its rotations
         candidate
