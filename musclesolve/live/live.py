@@ -642,8 +642,7 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
         raise trial.document.fault(
             "conflict",
             ("files", "forces"),
-            f"the ground reactions of this trial are predicted, and {len(plates)} plates of "
-            "the stream are stated",
+            f"the ground reactions of this trial are predicted, and {len(plates)} plates of the stream are stated",
             "no plates",
             "leave out --plate, or name the file of the forces in [files] forces",
         )

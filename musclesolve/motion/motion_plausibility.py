@@ -532,8 +532,7 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
         raise recording.document.fault(
             "bad_forces",
             ("subject", "mass_kg"),
-            f"the mean ground force over the range is {share:.3g} times the weight of a "
-            f"subject of {mass:g} kg",
+            f"the mean ground force over the range is {share:.3g} times the weight of a subject of {mass:g} kg",
             "about once: forces and mass of one subject",
             f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )

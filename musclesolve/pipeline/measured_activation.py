@@ -79,8 +79,7 @@ class MeasuredActivation:
                 raise file_error(
                     "bad_units",
                     (emg.path, "[emg]"),
-                    f"the envelope of EMG channel {name} reaches {size:.3g} times the largest "
-                    "of the calibration",
+                    f"the envelope of EMG channel {name} reaches {size:.3g} times the largest of the calibration",
                     "EMG in the unit, and by the amplifier, of the trials of the calibration",
                     "export it in that unit, or state [emg] maximum of the channel",
                 )

@@ -181,8 +181,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
         "bad_result",
         file=path,
         problem="this file holds nothing that a report can show",
-        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, "
-        "average.nc of `average`",
+        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
         remedy="name the files that these commands wrote",
     )
 

@@ -282,8 +282,7 @@ class ContactPairs:
                 raise input_error(
                     "conflict",
                     where=name,
-                    problem=f"the model {name!r} has other bodies than the one that the pairs were "
-                    "built with",
+                    problem=f"the model {name!r} has other bodies than the one that the pairs were built with",
                 )
         return {name: models[name] for name in self.models}
 

@@ -572,8 +572,7 @@ def _parsed(text: str, path: Path) -> Topology:
             raise input_error(
                 "bad_model",
                 file=path,
-                problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent "
-                f"of {lost.name!r}",
+                problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent of {lost.name!r}",
                 expected="joints that form a tree from the root on",
                 remedy=near
                 or f"name a body, or the child of another joint, as the parent of {lost.name!r}, or remove the joint",

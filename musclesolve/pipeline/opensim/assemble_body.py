@@ -228,8 +228,7 @@ def _axes_notes(model: OpenSimModel, with_moments: bool, predicted: bool) -> lis
             "unsupported",
             file=model.file,
             problem=f"gravity of the model is ({x}, {y}, {z}) m/s2, which does not point along -y",
-            expected="with loads a model whose y axis points up, as usual in OpenSim (x forward, y "
-            "up, z right)",
+            expected="with loads a model whose y axis points up, as usual in OpenSim (x forward, y up, z right)",
             remedy="turn the model, its gravity and the loads, or give moments of inverse dynamics "
             "(--moments) instead of loads",
         )

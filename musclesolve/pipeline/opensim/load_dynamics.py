@@ -449,8 +449,7 @@ def moments_under_loads(
         raise input_error(
             "no_overlap",
             file=path,
-            problem=f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is "
-            "within the loads",
+            problem=f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )

@@ -81,8 +81,7 @@ def predicted_loads(
             file=model.file,
             problem=f"the ground reactions cannot be predicted: {roots[0].name} fixes the model to "
             "the ground, or gravity is zero",
-            expected="a body that moves freely in six coordinates under gravity, and touches nothing "
-            "but the ground",
+            expected="a body that moves freely in six coordinates under gravity, and touches nothing but the ground",
             remedy="give moments, or loads that were measured",
         )
     if model.mass_faults or not model.mass > 0.0:

@@ -157,8 +157,7 @@ def shared_moments(
         raise file_error(
             "uneven_sampling",
             (motion.file, "moments"),
-            "the coordinates have uneven steps and are interpolated to even ones, and the "
-            "moments have no times",
+            "the coordinates have uneven steps and are interpolated to even ones, and the moments have no times",
             "moments with their times",
             'add "time" to the arrays',
         )

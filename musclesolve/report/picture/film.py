@@ -84,8 +84,7 @@ def film(
             "missing_package",
             problem="ffmpeg, which writes MP4 files, is not found",
             expected="the program ffmpeg on the PATH",
-            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a "
-            ".gif or .html",
+            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
         )
     sheet = _Sheet(View(data), identity(result))
 
