@@ -13,7 +13,7 @@ from musclesolve._util.messages import check_keywords, few, folded
 from musclesolve._util.sides import BOTH
 from musclesolve.biorbd import BiorbdModel
 from musclesolve.constants import BIORBD
-from musclesolve.errors import InputError, file_error, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.mujoco import MujocoModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.simulated_body import ANGLE, LENGTH, SimulatedBody, SimulatedModel
@@ -122,11 +122,11 @@ def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:
 
 def _unlike(table: Table, problem: str, model: SimulatedModel) -> InputError:
     names = model.positions
-    return input_error(
+    return file_error(
         "bad_format",
-        file=table.path,
-        problem=problem,
-        expected=f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions, or with units: "
+        table.path,
+        problem,
+        f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions, or with units: "
         "'knee [deg]'",
-        remedy="name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
+        "name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
     )

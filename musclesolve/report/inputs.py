@@ -144,12 +144,12 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
             trial.answers.setdefault(source.kind, source.data)
     kept = tuple(source for source in sources if source.path not in unreadable)
     if not trials and not averages:
-        raise fault or input_error(
+        raise fault or file_error(
             "missing_file",
-            file=next(iter(unreadable)),
-            problem="there is no result of the trial that the answer is about",
-            expected="result.nc of the trial beside its answers",
-            remedy="name the result.nc, too, or compute the answer again",
+            next(iter(unreadable)),
+            "there is no result of the trial that the answer is about",
+            "result.nc of the trial beside its answers",
+            "name the result.nc, too, or compute the answer again",
         )
     return Inputs(tuple(trials), averages, kept, unreadable)
 
@@ -177,12 +177,12 @@ def _kind(data: xr.Dataset, path: Path) -> str:
             )
     if kind := question_of(data) or kind_of(data):
         return kind
-    raise input_error(
+    raise file_error(
         "bad_result",
-        file=path,
-        problem="this file holds nothing that a report can show",
-        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
-        remedy="name the files that these commands wrote",
+        path,
+        "this file holds nothing that a report can show",
+        "result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
+        "name the files that these commands wrote",
     )
 
 

@@ -111,22 +111,21 @@ def coordinate_motion(
         if (name := plain_name(column)) in model.coordinates:
             check_used([column], "column", table.repeated, table.path)
             if columns.setdefault(name, k) != k:
-                raise input_error(
+                raise file_error(
                     "duplicate_name",
-                    file=_file(table),
-                    problem=f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' "
-                    f"and as '{column}'",
-                    expected="one column for each coordinate",
-                    remedy="remove one of them",
+                    _file(table),
+                    f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' and as '{column}'",
+                    "one column for each coordinate",
+                    "remove one of them",
                 )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=_file(table),
-            problem=f"no column is a coordinate of the model {model.name}",
-            expected=f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
-            remedy="give the coordinates of inverse kinematics of this model",
+            _file(table),
+            f"no column is a coordinate of the model {model.name}",
+            f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
+            "give the coordinates of inverse kinematics of this model",
         )
     values = table.values[:, [columns[name] for name in names]].copy()
     lost = ~np.isfinite(values)
@@ -147,12 +146,12 @@ def coordinate_motion(
         table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
     )
     for name, beyond in beyond_a_turn(model, model.muscles, names, values):
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=_file(table),
-            problem=f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
-            expected="angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
-            remedy=f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
+            _file(table),
+            f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
+            "angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
+            f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
         )
     spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
     notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
@@ -166,12 +165,12 @@ def coordinate_motion(
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_SPLINE_FRAMES:
-        raise input_error(
+        raise file_error(
             "too_few_frames",
-            file=_file(table),
-            problem=f"{len(table.time)} frames",
-            expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
-            remedy="name a longer motion",
+            _file(table),
+            f"{len(table.time)} frames",
+            f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
+            "name a longer motion",
         )
     time, values = _evenly(table, values, cutoff_hz)
     resampled = time is not table.time
@@ -343,14 +342,13 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
         if cutoff_hz is None and _file(table) is None:
             return time, values
         row = int(steps.argmax())
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=_file(table),
-            problem=f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
+            _file(table),
+            f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
             f"(from {time[row]:.6g} to {time[row + 1]:.6g} s)",
-            expected="samples over the whole motion, evenly spaced where they are arrays or a table",
-            remedy="fill the hole in the software that exported the coordinates, cut the file there, "
-            "or resample an array",
+            "samples over the whole motion, evenly spaced where they are arrays or a table",
+            "fill the hole in the software that exported the coordinates, cut the file there, or resample an array",
         )
     kept = [0]
     for row, at in enumerate(time):
@@ -389,12 +387,12 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
             return False, []
         file = _file(table)
         value = "its header states inDegrees=no, radians" if file else "these angles are in radians"
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=file,
-            problem=f"{reaches}, and {value}",
-            expected="less than a full rotation (2 pi)",
-            remedy="if these are degrees, write inDegrees=yes into the header"
+            file,
+            f"{reaches}, and {value}",
+            "less than a full rotation (2 pi)",
+            "if these are degrees, write inDegrees=yes into the header"
             if file
             else "if these are degrees, convert them with numpy.radians",
         )

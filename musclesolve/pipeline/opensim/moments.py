@@ -92,13 +92,13 @@ def coordinate_moments(
             raise file_error("missing_column", file, problem, expected, remedy)
     covered = within(time, table.time[0], table.time[-1])
     if not covered.any():
-        raise input_error(
+        raise file_error(
             "no_overlap",
-            file=file,
-            problem=f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
+            file,
+            f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
             f"from {time[0]:g} to {time[-1]:g} s",
-            expected="moments of the same trial",
-            remedy="give inverse dynamics of these coordinates",
+            "moments of the same trial",
+            "give inverse dynamics of these coordinates",
         )
     limits = HoleLimits.from_times(table.time, cutoff_hz or WALKING_CUTOFF_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
