@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.errors import input_error, not_installed
+from musclesolve.errors import file_error, not_installed
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.simulated_body import (
     ANGLE,
@@ -49,20 +49,20 @@ class BiorbdModel(SimulatedModel):
         try:
             model = biorbd.Model(str(path))
         except (RuntimeError, ValueError) as fault:
-            raise input_error(
+            raise file_error(
                 "unreadable_file",
-                file=Path(path),
-                problem=f"biorbd cannot read the model: {' '.join(str(fault).split())[:300]}",
-                expected="a model of biorbd (.bioMod)",
-                remedy="load it with biorbd, which says the same",
+                Path(path),
+                f"biorbd cannot read the model: {' '.join(str(fault).split())[:300]}",
+                "a model of biorbd (.bioMod)",
+                "load it with biorbd, which says the same",
             ) from fault
         if not model.nbMuscles():
-            raise input_error(
+            raise file_error(
                 "bad_model",
-                file=Path(path),
-                problem="the model has no muscles",
-                expected="muscles, which share the moments",
-                remedy="give a model with muscles",
+                Path(path),
+                "the model has no muscles",
+                "muscles, which share the moments",
+                "give a model with muscles",
             )
         return cls(model, Path(path))
 
@@ -117,13 +117,12 @@ class BiorbdModel(SimulatedModel):
     def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
         """See `SimulatedModel`."""
         if loads is not None:
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=self.file,
-                where="loads",
-                problem="external loads of a biorbd model",
-                expected="a motion without contact, or a model of OpenSim or MuJoCo",
-                remedy="leave the loads out",
+                (self.file, "loads"),
+                "external loads of a biorbd model",
+                "a motion without contact, or a model of OpenSim or MuJoCo",
+                "leave the loads out",
             )
         model, time = self.model, check_increasing(time, where="time")
         q = check_array(positions, "q", (len(time), model.nbQ()))

@@ -176,22 +176,20 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = Fals
     """
     trial = read_trial(trial)
     if not isinstance(trial, Trial):
-        raise trial.document.error(
+        raise trial.document.fault(
             "unsupported",
-            "files",
-            "model",
-            problem=f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
-            expected="the trial file of a recording",
-            remedy="name markers, forces and the subject instead of a model",
+            ("files", "model"),
+            f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
+            "the trial file of a recording",
+            "name markers, forces and the subject instead of a model",
         )
     if plates and trial.settings.files.predicted:
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "files",
-            "forces",
-            problem=f"the ground reactions of this trial are predicted; {purpose} needs measured ones",
-            expected="a file of the forces of the plates",
-            remedy="name the file in [files] forces, or choose a trial with force plates",
+            ("files", "forces"),
+            f"the ground reactions of this trial are predicted; {purpose} needs measured ones",
+            "a file of the forces of the plates",
+            "name the file in [files] forces, or choose a trial with force plates",
         )
     return trial
 

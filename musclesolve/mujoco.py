@@ -22,7 +22,7 @@ from scipy.linalg import qr
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve._util.messages import shortened
-from musclesolve.errors import input_error, not_installed
+from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.opensim.external_loads import described_loads, load_wrench
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND
@@ -92,12 +92,12 @@ class MujocoModel(SimulatedModel):
         except (ValueError, FileNotFoundError, RuntimeError) as fault:
             if hasattr(fault, "code"):  # an InputError
                 raise
-            raise input_error(
+            raise file_error(
                 "unreadable_file",
-                file=file,
-                problem=f"MuJoCo cannot read the model: {' '.join(str(fault).split())[:300]}",
-                expected="an MJCF model (.xml) or a compiled one (.mjb)",
-                remedy="open it in MuJoCo's viewer, which says the same",
+                file,
+                f"MuJoCo cannot read the model: {' '.join(str(fault).split())[:300]}",
+                "an MJCF model (.xml) or a compiled one (.mjb)",
+                "open it in MuJoCo's viewer, which says the same",
             ) from fault
 
     @property

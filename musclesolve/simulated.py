@@ -13,7 +13,7 @@ from musclesolve._util.messages import check_keywords, few, folded
 from musclesolve._util.sides import BOTH
 from musclesolve.biorbd import BiorbdModel
 from musclesolve.constants import BIORBD
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.mujoco import MujocoModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.simulated_body import ANGLE, LENGTH, SimulatedBody, SimulatedModel
@@ -48,13 +48,12 @@ def simulated_result(
     if others := [
         name for name in ("moments" * (moments is not None), *stated) if name and name not in _OPTIONS
     ]:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=path,
-            where=others[0],
-            problem=f"{few(others)}: for OpenSim models",
-            expected=f"of the options of share for this model cost, solver, {', '.join(_OPTIONS)}",
-            remedy="leave it out",
+            (path, others[0]),
+            f"{few(others)}: for OpenSim models",
+            f"of the options of share for this model cost, solver, {', '.join(_OPTIONS)}",
+            "leave it out",
         )
     reader = BiorbdModel if path.suffix.casefold() == BIORBD else MujocoModel
     read: SimulatedModel = reader.read(path)
@@ -97,13 +96,12 @@ def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:
         values, roles = values[:, order], roles[order]
     for row, column in np.argwhere(~np.isfinite(values))[:1]:
         place = f"line {table.lines[row]}" if len(table.lines) else f"{table.time[row]:g} s"
-        raise input_error(
+        raise file_error(
             "not_finite",
-            file=table.path,
-            where=f"{place}, column '{names[column] if by_name else table.names[column]}'",
-            problem="there is no number",
-            expected="a number for every position at every time",
-            remedy="fill the gap or leave out the rows",
+            (table.path, f"{place}, column '{names[column] if by_name else table.names[column]}'"),
+            "there is no number",
+            "a number for every position at every time",
+            "fill the gap or leave out the rows",
         )
     for name, unit, role in zip(names, units, roles, strict=True):
         if role not in ("", _ROLES[unit]):
@@ -124,11 +122,11 @@ def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:
 
 def _unlike(table: Table, problem: str, model: SimulatedModel) -> InputError:
     names = model.positions
-    return input_error(
+    return file_error(
         "bad_format",
-        file=table.path,
-        problem=problem,
-        expected=f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions, or with units: "
+        table.path,
+        problem,
+        f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions, or with units: "
         "'knee [deg]'",
-        remedy="name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
+        "name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
     )

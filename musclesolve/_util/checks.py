@@ -167,8 +167,7 @@ def check_increasing(value: object, least: int = 1, *, where: str | None = None)
         raise input_error(
             "time_not_increasing",
             where=where,
-            problem=f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} "
-            f"({time[k + 1]:g} s)",
+            problem=f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} ({time[k + 1]:g} s)",
             expected="increasing times [s]",
         )
     return time

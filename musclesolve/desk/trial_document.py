@@ -19,7 +19,7 @@ from tomlkit.items import InlineTable
 from muscle_db.parsed_toml import toml_table
 from musclesolve.drafting.choose_mapping import MARKER
 from musclesolve.drafting.draft_text import TODO
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.schema import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.studies.many_trials.trial_record import settings_hash
@@ -233,10 +233,10 @@ class TrialDocument:
             raise self._no_toml(error) from error
         if self.path.exists() and _read(self.path) != self.text:
             self.reload()
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=self.path,
-                problem="the file has been changed by another program meanwhile; it was read again",
+                self.path,
+                "the file has been changed by another program meanwhile; it was read again",
                 remedy="look at it, and make the change once more",
             )
         write_files(self.path.parent, {self.path.name: text.encode()})
@@ -326,12 +326,12 @@ class TrialDocument:
         return None
 
     def _no_toml(self, error: Exception) -> InputError:
-        return input_error(
+        return file_error(
             "bad_format",
-            file=self.path,
-            problem=f"no TOML: {error}",
-            expected="tables, and lines of the form key = value",
-            remedy="correct the line, or take the change back",
+            self.path,
+            f"no TOML: {error}",
+            "tables, and lines of the form key = value",
+            "correct the line, or take the change back",
         )
 
 
@@ -412,9 +412,9 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise input_error(
+        raise file_error(
             "unreadable_file",
-            file=path,
-            problem=f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}",
-            expected="a text file in UTF-8",
+            path,
+            f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}",
+            "a text file in UTF-8",
         ) from error

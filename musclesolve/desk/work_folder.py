@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from muscle_db.regular_file import file_state
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.text_file import OPENSIM, PACKED, RECORDED
@@ -62,24 +62,24 @@ class WorkFolder:
     def __init__(self, folder: Path) -> None:
         meant = None if folder.exists() else _meant(folder)
         if meant is not None:
-            raise input_error(
+            raise file_error(
                 "missing_file",
-                file=folder,
-                problem="there is no such folder",
-                expected="a folder that is there, or a new name unlike the names of the others",
-                remedy=f"was {meant} meant? Otherwise make the folder first: mkdir {folder}",
+                folder,
+                "there is no such folder",
+                "a folder that is there, or a new name unlike the names of the others",
+                f"was {meant} meant? Otherwise make the folder first: mkdir {folder}",
             )
         try:
             folder.mkdir(exist_ok=True)
             self.path = folder.resolve(strict=True)
         except OSError as error:
             why = "this is a file" if folder.is_file() else error.strerror or error
-            raise input_error(
+            raise file_error(
                 "not_writable",
-                file=folder,
-                problem=f"the folder cannot be used: {why}",
-                expected="a folder with recordings, or a new one",
-                remedy="name another folder: musclesolve desk FOLDER",
+                folder,
+                f"the folder cannot be used: {why}",
+                "a folder with recordings, or a new one",
+                "name another folder: musclesolve desk FOLDER",
             ) from error
 
     def inside(self, name: str) -> Path:
@@ -90,11 +90,8 @@ class WorkFolder:
                 return path
         except (OSError, ValueError, RuntimeError):  # such as a null sign, or links in a circle
             pass
-        raise input_error(
-            "bad_path",
-            file=self.path,
-            problem=f"{name!r:.200} is not in the folder of the desk",
-            expected="a file in this folder",
+        raise file_error(
+            "bad_path", self.path, f"{name!r:.200} is not in the folder of the desk", "a file in this folder"
         )
 
     def bring(self, name: str, source: Path) -> list[str]:
@@ -116,12 +113,12 @@ class WorkFolder:
             for file, path in zip(names, brought, strict=True):
                 there = self.path / file
                 if there.is_dir() or (there.is_file() and not filecmp.cmp(there, path, shallow=False)):
-                    raise input_error(
+                    raise file_error(
                         "occupied_folder",
-                        file=there,
-                        problem="there is a file of this name with other content",
-                        expected="a new name, or the same file",
-                        remedy="rename the file before you bring it, or remove the one that is there",
+                        there,
+                        "there is a file of this name with other content",
+                        "a new name, or the same file",
+                        "rename the file before you bring it, or remove the one that is there",
                     )
             for file, path in zip(names, brought, strict=True):
                 if not (self.path / file).exists():

@@ -639,14 +639,12 @@ class Live:
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
     """Refuse what is not known frame by frame, and plates of a session whose ground reactions are predicted."""
     if plates and trial.settings.files.predicted:
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "files",
-            "forces",
-            problem=f"the ground reactions of this trial are predicted, and {len(plates)} plates of "
-            "the stream are stated",
-            expected="no plates",
-            remedy="leave out --plate, or name the file of the forces in [files] forces",
+            ("files", "forces"),
+            f"the ground reactions of this trial are predicted, and {len(plates)} plates of the stream are stated",
+            "no plates",
+            "leave out --plate, or name the file of the forces in [files] forces",
         )
     for k, side in enumerate(plates or ()):
         if side is not None:
@@ -656,11 +654,10 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
     for key, usual in {"method": "nearest", "derivatives": "constraints", "residual": "kept"}.items():
         stated = trial.settings.consistency[key]
         if stated != usual:
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                "consistency",
-                key,
-                problem=f'live muscle forces with {key} = "{stated}"',
-                expected=f'"{usual}", which a frame has by itself',
-                remedy=f'write {key} = "{usual}", or leave it out',
+                ("consistency", key),
+                f'live muscle forces with {key} = "{stated}"',
+                f'"{usual}", which a frame has by itself',
+                f'write {key} = "{usual}", or leave it out',
             )

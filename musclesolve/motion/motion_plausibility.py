@@ -367,13 +367,12 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     for name, pose in poses.items():
         if (rms := _rms(pose, BEST)) > BROKEN:
             table, key = body_place(recording, name)
-            raise recording.document.error(
+            raise recording.document.fault(
                 "not_rigid",
-                table,
-                key,
-                problem=f"the points of {name} fit their standing shape only to {1000 * rms:.0f} mm",
-                expected=f"points of one body, which fit it to {1000 * BROKEN:.0f} mm or better",
-                remedy="musclesolve check names labels that are exchanged; else see whether the "
+                (table, key),
+                f"the points of {name} fit their standing shape only to {1000 * rms:.0f} mm",
+                f"points of one body, which fit it to {1000 * BROKEN:.0f} mm or better",
+                "musclesolve check names labels that are exchanged; else see whether the "
                 "markers have the same names in the standing trial and in the motion",
             )
 
@@ -530,14 +529,12 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
         return []
     share, mass = carried_share(recording, loads, time, moving, span), loads.mass
     if share > TOO_MUCH:
-        raise recording.document.error(
+        raise recording.document.fault(
             "bad_forces",
-            "subject",
-            "mass_kg",
-            problem=f"the mean ground force over the range is {share:.3g} times the weight of a "
-            f"subject of {mass:g} kg",
-            expected="about once: forces and mass of one subject",
-            remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
+            ("subject", "mass_kg"),
+            f"the mean ground force over the range is {share:.3g} times the weight of a subject of {mass:g} kg",
+            "about once: forces and mass of one subject",
+            f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )
     if share > USUAL_SUPPORT[1]:
         return [

@@ -113,8 +113,7 @@ class MuscleParameters:
             raise input_error(
                 "bad_shape",
                 problem=f"passive = {as_text(passive)}",
-                expected="the passive force [N], and the fiber strains where it begins and where it "
-                "is that force",
+                expected="the passive force [N], and the fiber strains where it begins and where it is that force",
             )
 
         def of_each(value: ArrayLike, name: str) -> Array:
@@ -152,8 +151,7 @@ class MuscleParameters:
                 "bad_number",
                 problem=f"the passive element of {self.names[k]} has the force {force[k]:g} N from "
                 f"the strain {at_zero[k]:g} to {at_one[k]:g}",
-                expected="a force of 0 or more [N], and a larger strain at this force than where the "
-                "force begins",
+                expected="a force of 0 or more [N], and a larger strain at this force than where the force begins",
             )
 
     def scaled(self, quantity: str, factor: ArrayLike) -> Self:

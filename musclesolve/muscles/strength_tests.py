@@ -68,14 +68,12 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
     tests: list[StrengthTest] = []
     for number, stated in enumerate(validated(document, StrengthSettings).test):
         if stated.moment_N_m == 0.0:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "test",
-                "moment_N_m",
-                number,
-                problem="a moment of zero has no direction",
-                expected="the moment that was measured, with its sign",
-                remedy="state the moment, negative against the direction of the degree of freedom",
+                ("test", "moment_N_m", number),
+                "a moment of zero has no direction",
+                "the moment that was measured, with its sign",
+                "state the moment, negative against the direction of the degree of freedom",
             )
         angles = {name: float(np.radians(angle)) for name, angle in stated.angles_deg.items()}
         test = StrengthTest(

@@ -445,8 +445,7 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
         raise file_error(
             "conflict",
             (person.path, "[person] parent"),
-            f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim "
-            "model has its muscles",
+            f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim model has its muscles",
             "a person whose parent is a model (.osim)",
             "use the file in trial files of recordings, or calibrate with [muscles] database = a model",
         )

@@ -27,13 +27,12 @@ def check_reduction(trial: Trial) -> None:
     if settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED or not trial.forces:
         raise trial.document.error("pipeline.residual_of_predicted_forces", "consistency", "residual")
     if consistency.method == "none" or consistency.derivatives != "constraints":
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "consistency",
-            "residual",
-            problem='residual = "reduced" of a motion that the model does not follow',
-            expected='method = "nearest" or "joint_angles", with derivatives = "constraints"',
-            remedy="leave out residual, or the other keys of [consistency]",
+            ("consistency", "residual"),
+            'residual = "reduced" of a motion that the model does not follow',
+            'method = "nearest" or "joint_angles", with derivatives = "constraints"',
+            "leave out residual, or the other keys of [consistency]",
         )
 
 

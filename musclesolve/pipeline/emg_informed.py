@@ -42,14 +42,12 @@ def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:
             remedy="add [emg] to the trial file, or leave the weight out",
         )
     if "emg" in cost.data:
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "emg",
-            "weight",
-            problem=f"the cost {cost.label} follows EMG by itself, and a weight of {weight:g} asks "
-            "for it again",
-            expected="a cost of effort with a weight, or emg_tracking without one",
-            remedy="write weight = 0, or choose another cost",
+            ("emg", "weight"),
+            f"the cost {cost.label} follows EMG by itself, and a weight of {weight:g} asks for it again",
+            "a cost of effort with a weight, or emg_tracking without one",
+            "write weight = 0, or choose another cost",
         )
     return cost + weight * MISFIT
 

@@ -119,8 +119,7 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
         raise input_error(
             "missing_argument",
             where="contributions",
-            problem=f"no external loads are given for the model {model.name}, so the ground reactions "
-            "are not known",
+            problem=f"no external loads are given for the model {model.name}, so the ground reactions are not known",
             expected="external loads instead of joint moments",
             remedy='name a file of ground reactions: --loads grf.mot, or loads = "grf.mot" under [files]',
         )

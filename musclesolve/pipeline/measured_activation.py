@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array, Indices, grouped, mean_of_known
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.motion.signals.emg_envelope import (
     at_times_inside,
     best_delays,
@@ -76,14 +76,12 @@ class MeasuredActivation:
         envelope = linear_envelopes(replace(emg, maximum=tuple(largest)) if gains else emg)
         for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
             if name in gains and name not in emg.unusable and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
-                raise input_error(
+                raise file_error(
                     "bad_units",
-                    file=emg.path,
-                    where="[emg]",
-                    problem=f"the envelope of EMG channel {name} reaches {size:.3g} times the largest "
-                    "of the calibration",
-                    expected="EMG in the unit, and by the amplifier, of the trials of the calibration",
-                    remedy="export it in that unit, or state [emg] maximum of the channel",
+                    (emg.path, "[emg]"),
+                    f"the envelope of EMG channel {name} reaches {size:.3g} times the largest of the calibration",
+                    "EMG in the unit, and by the amplifier, of the trials of the calibration",
+                    "export it in that unit, or state [emg] maximum of the channel",
                 )
         gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
@@ -205,13 +203,12 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
                 )
         muscles = tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                CHANNELS,
-                channel,
-                problem=f"the channel '{channel}' has muscles of both legs",
-                expected="the muscles under one electrode",
-                remedy="name the muscles of one leg",
+                (CHANNELS, channel),
+                f"the channel '{channel}' has muscles of both legs",
+                "the muscles under one electrode",
+                "name the muscles of one leg",
             )
         channels.append(muscles)
     return tuple(channels)
@@ -299,13 +296,12 @@ class MeasuredFascicles:
             optimal = float(parameters.optimal_fiber_length[muscle])
             if not optimal / UNLIKE < median < optimal * UNLIKE:
                 name = parameters.names[muscle]
-                raise document.error(
+                raise document.fault(
                     "bad_units",
-                    "fascicle",
-                    "unit",
-                    problem=f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm",
-                    expected=f"about its optimal fiber length, {1000.0 * optimal:.4g} mm",
-                    remedy=f"check the unit, and whether '{self.channels[channel]}' shows {name}",
+                    ("fascicle", "unit"),
+                    f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm",
+                    f"about its optimal fiber length, {1000.0 * optimal:.4g} mm",
+                    f"check the unit, and whether '{self.channels[channel]}' shows {name}",
                 )
 
     def notes(self, time: Array) -> list[str]:
@@ -344,23 +340,21 @@ def fascicle_muscles(
                 expected="a muscle, with side",
             )
         if len(known[name]) > 1:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                FASCICLE_CHANNELS,
-                channel,
-                problem=f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles",
-                expected="the one muscle whose fascicle was seen",
-                remedy=f"name one of {', '.join(map(str, known[name]))}",
+                (FASCICLE_CHANNELS, channel),
+                f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles",
+                "the one muscle whose fascicle was seen",
+                f"name one of {', '.join(map(str, known[name]))}",
             )
         (muscle,) = known[name]
         if muscle in measured:
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                FASCICLE_CHANNELS,
-                channel,
-                problem=f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}",
-                expected="one column for a muscle",
-                remedy="keep one of them, or write their mean into the file",
+                (FASCICLE_CHANNELS, channel),
+                f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}",
+                "one column for a muscle",
+                "keep one of them, or write their mean into the file",
             )
         measured[muscle] = channel
     return tuple(measured)

@@ -12,7 +12,7 @@ from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import HUMAN, load_topology
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import (
@@ -135,13 +135,12 @@ def find_options(
     if trial.legs and not set(sides) & set(trial.legs) and set(served) & set(of_feet):
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]
         legs = [SIDE_NAMES[leg] for leg in trial.legs]
-        raise input_error(
+        raise file_error(
             "bad_forces",
-            file=trial.path,
-            where="side",
-            problem=f"the {name} leg was not measured: no contact of its foot is completely on a plate",
-            expected=f"a leg that was measured: {', '.join(map(str, legs))}",
-            remedy="choose the other leg, or a time range in [time]",
+            (trial.path, "side"),
+            f"the {name} leg was not measured: no contact of its foot is completely on a plate",
+            f"a leg that was measured: {', '.join(map(str, legs))}",
+            "choose the other leg, or a time range in [time]",
         )
     elastic = muscles.tendon == ELASTIC
     cost_of = motion_cost if elastic else find_cost
@@ -231,14 +230,12 @@ def check_emg(trial: Trial, cost: Cost) -> None:
 def check_consistent(trial: AnyTrial | None, study: str) -> None:
     """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
     if isinstance(trial, Trial) and trial.settings.consistency.method == "none":
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "consistency",
-            "method",
-            problem=f'{study} of a motion that is not made consistent (method = "none"), which no '
-            "muscles share",
-            expected="a motion that satisfies the constraints of the model",
-            remedy='choose method = "nearest"',
+            ("consistency", "method"),
+            f'{study} of a motion that is not made consistent (method = "none"), which no muscles share',
+            "a motion that satisfies the constraints of the model",
+            'choose method = "nearest"',
         )
 
 
@@ -246,13 +243,12 @@ def check_rigid(trial: Trial, study: str) -> None:
     """Refuse elastic tendons for a study that requires rigid ones."""
     if trial.settings.muscles.tendon == ELASTIC:
         addition = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "muscles",
-            "tendon",
-            problem=f"{study} with elastic tendons",
-            expected="rigid tendons",
-            remedy=f'write tendon = "rigid"{addition}',
+            ("muscles", "tendon"),
+            f"{study} with elastic tendons",
+            "rigid tendons",
+            f'write tendon = "rigid"{addition}',
         )
 
 

@@ -53,16 +53,12 @@ def strength_geometry(body: Body, tests: StrengthTests) -> StrengthGeometry:
     geometry = geometry_in_poses(body, tests)
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
         if not np.any(arms * geometry.sign[number] > 0.0):
-            raise tests.document.error(
+            raise tests.document.fault(
                 "conflict",
-                "test",
-                "dof",
-                number,
-                problem=f"no muscle of this body can produce the moment of {test.moment:g} N m about "
-                f"'{test.dof}'",
-                expected="a moment of the analyzed muscles, positive in the direction of the degree "
-                "of freedom",
-                remedy="correct the sign or the name, or leave the test out",
+                ("test", "dof", number),
+                f"no muscle of this body can produce the moment of {test.moment:g} N m about '{test.dof}'",
+                "a moment of the analyzed muscles, positive in the direction of the degree of freedom",
+                "correct the sign or the name, or leave the test out",
             )
     return geometry
 

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.constants import UNCERTAINTY_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
@@ -62,12 +62,12 @@ class FigureName:
     def check(self, data: "xr.Dataset") -> None:
         """Refuse a dataset without the variable that the figure needs."""
         if not self.is_drawable(data):
-            raise input_error(
+            raise file_error(
                 "bad_result",
-                file=data.encoding.get("source"),
-                problem=f"the figure {self.name} is drawn from {self.needs}, which this result does not have",
-                expected="a result with this variable",
-                remedy="choose another figure, or compute the result with this version and with what "
+                data.encoding.get("source"),
+                f"the figure {self.name} is drawn from {self.needs}, which this result does not have",
+                "a result with this variable",
+                "choose another figure, or compute the result with this version and with what "
                 "the variable follows from, such as loads for contact forces, elastic tendons "
                 "for their strain",
             )

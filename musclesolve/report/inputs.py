@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve.errors import InputError, MuscleSolveError, input_error
+from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
 from musclesolve.recording.text.text_file import hash_of, sha256
 from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
@@ -144,12 +144,12 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
             trial.answers.setdefault(source.kind, source.data)
     kept = tuple(source for source in sources if source.path not in unreadable)
     if not trials and not averages:
-        raise fault or input_error(
+        raise fault or file_error(
             "missing_file",
-            file=next(iter(unreadable)),
-            problem="there is no result of the trial that the answer is about",
-            expected="result.nc of the trial beside its answers",
-            remedy="name the result.nc, too, or compute the answer again",
+            next(iter(unreadable)),
+            "there is no result of the trial that the answer is about",
+            "result.nc of the trial beside its answers",
+            "name the result.nc, too, or compute the answer again",
         )
     return Inputs(tuple(trials), averages, kept, unreadable)
 
@@ -168,23 +168,21 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     """Return the kind of a dataset; a dataset from elsewhere is refused."""
     for name, index in data.indexes.items():
         if not index.is_unique:  # names could not be looked up
-            raise input_error(
+            raise file_error(
                 "bad_result",
-                file=path,
-                where=str(name),
-                problem=f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
-                expected="names that occur once",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                (path, str(name)),
+                f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
+                "names that occur once",
+                "compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
     if kind := question_of(data) or kind_of(data):
         return kind
-    raise input_error(
+    raise file_error(
         "bad_result",
-        file=path,
-        problem="this file holds nothing that a report can show",
-        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, "
-        "average.nc of `average`",
-        remedy="name the files that these commands wrote",
+        path,
+        "this file holds nothing that a report can show",
+        "result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, average.nc of `average`",
+        "name the files that these commands wrote",
     )
 
 

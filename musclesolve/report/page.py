@@ -14,7 +14,7 @@ import xarray as xr
 from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.result.joint_figures import clinical_sheet
@@ -112,18 +112,18 @@ def write_report(
         target = target / REPORT
     if target.suffix.casefold() not in PAGE_SUFFIXES:
         suffix = target.suffix or "a file without suffix"
-        raise input_error(
+        raise file_error(
             "bad_value",
-            file=target,
-            problem=f"a report is a page of HTML, not {suffix}",
-            expected="a name that ends in .html, or a folder",
-            remedy="-o report.html, which a browser prints to PDF; musclesolve plot --format pdf draws the figures",
+            target,
+            f"a report is a page of HTML, not {suffix}",
+            "a name that ends in .html, or a folder",
+            "-o report.html, which a browser prints to PDF; musclesolve plot --format pdf draws the figures",
         )
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=target,
-            problem="this is one of the files that the report is made of",
+            target,
+            "this is one of the files that the report is made of",
             remedy="choose another name with -o",
         )
     with reserved(target.parent):
@@ -141,12 +141,12 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
             continue
         trial = analyzed_trial(source.data)
         if trial is None or trial.suffix != ".toml" or not trial.is_file():
-            raise input_error(
+            raise file_error(
                 "missing_file",
-                file=source.path,
-                problem="the trial file of the result is not there, and answers need it",
-                expected="a result of `musclesolve run`, with its trial file where it was",
-                remedy="compute the result again from its trial file",
+                source.path,
+                "the trial file of the result is not there, and answers need it",
+                "a result of `musclesolve run`, with its trial file where it was",
+                "compute the result again from its trial file",
             )
         makers = files_again(asked_of(trial, questions), source.data)
         for place, (name, content) in enumerate(makers.items()):

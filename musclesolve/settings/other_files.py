@@ -70,8 +70,7 @@ class StrengthTestSettings(Settings):
         "degree of freedom of the body, or coordinate of the model, whose moment was measured", required=True
     )
     moment_N_m: float = setting(
-        "measured maximal voluntary moment of the muscles, positive in the direction of the degree of "
-        "freedom [N m]",
+        "measured maximal voluntary moment of the muscles, positive in the direction of the degree of freedom [N m]",
         required=True,
         within=(-2000.0, 2000.0),
     )

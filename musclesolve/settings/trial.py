@@ -82,8 +82,7 @@ class SubjectSettings(Settings):
         "as one with three axes of the knee"
     )
     segments: Mapping[str, Any] | None = setting(
-        "known values of single segments ([subject.segments.shank_r], checked by code), instead of the "
-        "inertia table",
+        "known values of single segments ([subject.segments.shank_r], checked by code), instead of the inertia table",
         kind="tables",
     )
 
@@ -317,8 +316,7 @@ class ConsistencySettings(Settings):
     """[consistency]."""
 
     method: str = setting(
-        "how positions are made consistent: nearest pose, the model driven by measured joint angles, or not"
-        " at all",
+        "how positions are made consistent: nearest pose, the model driven by measured joint angles, or not at all",
         default="nearest",
         choices=("nearest", "joint_angles", "none"),
     )
@@ -357,8 +355,7 @@ class MuscleSettings(Settings):
         default=muscle_db.DEFAULT,
     )
     passive: str = setting(
-        "passive forces: strains calibrated to measured joint moments, strains of the muscle database, or "
-        "no force",
+        "passive forces: strains calibrated to measured joint moments, strains of the muscle database, or no force",
         default="none",
         choices=("calibrated", "table", "none"),
     )
@@ -411,8 +408,7 @@ class SharingSettings(Settings):
         of_run=True,
     )
     dofs: tuple[str, ...] | None = setting(
-        "degrees of freedom whose moments the muscles must produce; hip, knee and ankle dorsiflexion when "
-        "absent"
+        "degrees of freedom whose moments the muscles must produce; hip, knee and ankle dorsiflexion when absent"
     )
 
 

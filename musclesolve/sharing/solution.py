@@ -91,10 +91,7 @@ class Solution:
         counted = ", ".join(
             f"{count} {label}" for label, count in counts.items() if count or label == "solved"
         )
-        return (
-            f"<Solution of {counts_of(frames, muscles, dofs)} by {self.solver!r} for "
-            f"{self.cost_name!r}: {counted}>"
-        )
+        return f"<Solution of {counts_of(frames, muscles, dofs)} by {self.solver!r} for {self.cost_name!r}: {counted}>"
 
     def summary(self) -> str:
         """Return the number of frames of each status that occurs, one line for each; and what is not certified."""

@@ -18,7 +18,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
@@ -290,13 +290,12 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
         raise input_error("opensim.no_muscle_named", file=model.file)
     names = [muscle.name for muscle in chosen]
     if fitted := [muscle.name for muscle in chosen if muscle.by_function is not None]:
-        raise input_error(
+        raise file_error(
             "unsupported",
-            file=model.file,
-            where=few(fitted),
-            problem="the length is a function of coordinates, not a path of points",
-            expected="muscles whose paths have points",
-            remedy="leave out these muscles, or use the model from which the functions were fitted",
+            (model.file, few(fitted)),
+            "the length is a function of coordinates, not a path of points",
+            "muscles whose paths have points",
+            "leave out these muscles, or use the model from which the functions were fitted",
         )
     crossed = frozenset().union(*(model.crossing[name] for name in names))
     dofs = tuple(

@@ -10,7 +10,7 @@ lacks K d^n (correction C13). N is never negative: surfaces do not stick to each
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, Self
 
@@ -282,8 +282,7 @@ class ContactPairs:
                 raise input_error(
                     "conflict",
                     where=name,
-                    problem=f"the model {name!r} has other bodies than the one that the pairs were "
-                    "built with",
+                    problem=f"the model {name!r} has other bodies than the one that the pairs were built with",
                 )
         return {name: models[name] for name in self.models}
 
@@ -364,44 +363,6 @@ class ContactPairs:
         np.add.at(wrench, self.body[self.second[pressing]], both)
         np.subtract.at(wrench, self.body[self.first[pressing]], both)
         return wrench
-
-
-@dataclass(frozen=True)
-class Separation:
-    """Two surfaces: gap [m], negative where they overlap; normal (3,), from the first to the second; point (3,) halfway
-    between the nearest points of the two [m].
-    """
-
-    gap: float
-    normal: Array
-    point: Array
-
-
-def separation(first: Surface, second: Surface) -> Separation:
-    """Separation of two surfaces that lie where their centers and axes place them, however far apart.
-
-    Args:
-        first, second: the surfaces; one of them may be a plane.
-
-    Returns:
-        Gap [m], negative where they overlap, normal (3,) from the first to the second, and point (3,) [m] between.
-
-    Raises:
-        InputError: both are planes, or something is no surface.
-    """
-    check_surfaces((first, second), "separation")
-    if second.is_plane:
-        if first.is_plane:
-            pair_of_planes = f"{first.name} and {second.name}"
-            raise input_error("dynamics.two_planes", where=pair_of_planes, pair=pair_of_planes)
-        turned = separation(second, first)
-        return replace(turned, normal=-turned.normal)
-    on_ground, is_plane = np.zeros(2, dtype=int), np.array([first.is_plane])
-    pair = ContactPairs(
-        {}, (first, second), np.array([0]), np.array([1]), (), on_ground, is_plane, exact=True
-    )
-    touches = pair.touches(BodyMotions.allocate(1))
-    return Separation(float(touches.gap[0]), touches.normal[0], touches.point[0])
 
 
 def body_number(models: Mapping[str, Model], body: str, model: str, what: str) -> int:

@@ -240,8 +240,7 @@ class Mechanism(Model):
         if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "bad_shape",
-                problem=f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} "
-                "bodies",
+                problem=f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} bodies",
                 expected=f"positions ({sizes[0]}, 3) and {sizes[1]} bodies, as in the topology",
             )
 

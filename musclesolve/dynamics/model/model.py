@@ -58,8 +58,7 @@ class Model:
             raise input_error(
                 "bad_model",
                 problem=f"mass properties of {len(mass.mass)} bodies {', '.join(map(str, mass.names))}",
-                expected=f"the {len(bodies)} bodies of {topology.name!r}, in order: "
-                f"{', '.join(map(str, bodies))}",
+                expected=f"the {len(bodies)} bodies of {topology.name!r}, in order: {', '.join(map(str, bodies))}",
             )
         check_joints(topology, self.tree, self.constraints)
 
@@ -161,8 +160,7 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
         raise input_error(
             "bad_model",
             where=topology.name,
-            problem=f"the degree of freedom {dofs[dof]!r} does not keep the constraint "
-            f"{constraints.names[row]}",
+            problem=f"the degree of freedom {dofs[dof]!r} does not keep the constraint {constraints.names[row]}",
             expected="joints that move each body as one piece",
             remedy="both bodies must have its axis and pivot, and the distal bodies must be "
             "connected by this joint alone",

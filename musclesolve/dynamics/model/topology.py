@@ -18,7 +18,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve._util.checks import check_array, check_type
 from musclesolve._util.messages import Names, as_text, check_known, suggestion
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
@@ -569,13 +569,12 @@ def _parsed(text: str, path: Path) -> Topology:
             lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
             parent = lost.parent
             near = "" if parent in known else suggestion(parent, known)
-            raise input_error(
+            raise file_error(
                 "bad_model",
-                file=path,
-                problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent "
-                f"of {lost.name!r}",
-                expected="joints that form a tree from the root on",
-                remedy=near
+                path,
+                f"no chain of joints leads from the root {root!r} to {parent!r}, the parent of {lost.name!r}",
+                "joints that form a tree from the root on",
+                near
                 or f"name a body, or the child of another joint, as the parent of {lost.name!r}, or remove the joint",
             )
         ordered += ready

@@ -123,13 +123,12 @@ def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) 
     """Return the error of a functional trial that does not show its axis."""
     above, below = BODIES[joint]
     path = trial.hinges[f"{joint}_{side}"].markers.path
-    return trial.document.error(
+    return trial.document.fault(
         "bad_anatomy",
-        "files",
-        file_key(joint, side),
-        problem=f"{problem} in {path}",
-        expected=expected,
-        remedy=f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of "
+        ("files", file_key(joint, side)),
+        f"{problem} in {path}",
+        expected,
+        f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of "
         f"{above}_{side} and {below}_{side}; {MOVEMENT[joint]}",
     )
 

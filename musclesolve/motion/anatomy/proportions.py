@@ -54,13 +54,8 @@ class Unusual:
 
     def refused(self, document: Document) -> InputError:
         """Return the error of an impossible proportion."""
-        return document.error(
-            "bad_anatomy",
-            "mapping",
-            self.landmark,
-            problem=self.what,
-            expected=self.expected,
-            remedy=self.remedy,
+        return document.fault(
+            "bad_anatomy", ("mapping", self.landmark), self.what, self.expected, self.remedy
         )
 
 
@@ -88,13 +83,12 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     # Before the segments: with a wrong stature all segments are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
-        raise recording.document.error(
+        raise recording.document.fault(
             "bad_anatomy",
-            "subject",
-            "stature_m",
-            problem=f"the stature is {stature:g} m, but the measured segments fit a subject {tall}",
-            expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
-            remedy="correct stature_m, or check which markers are mapped to the joints of legs and arms",
+            ("subject", "stature_m"),
+            f"the stature is {stature:g} m, but the measured segments fit a subject {tall}",
+            f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
+            "correct stature_m, or check which markers are mapped to the joints of legs and arms",
         )
     return [
         unusual

@@ -245,13 +245,8 @@ def functional_hips(
             )
         if fault:
             problem, expected, remedy = fault
-            raise recording.document.error(
-                "bad_anatomy",
-                "files",
-                key,
-                problem=f"{problem} in {markers.path}",
-                expected=expected,
-                remedy=remedy,
+            raise recording.document.fault(
+                "bad_anatomy", ("files", key), f"{problem} in {markers.path}", expected, remedy
             )
         points[f"hip_{side}"] = center.proximal
         notes.append(
@@ -281,15 +276,13 @@ def functional_frames(
         if stop - start >= SHORTEST_S * rate
     ]
     if not stretches:
-        raise recording.document.error(
+        raise recording.document.fault(
             "missing_samples",
-            "files",
-            key,
-            problem=f"{markers.path} never shows all markers of the "
+            ("files", key),
+            f"{markers.path} never shows all markers of the "
             f"{' and the '.join(map(str, bodies))} for {SHORTEST_S:g} s",
-            expected="stretches without gaps and jumps in these markers",
-            remedy="fill the gaps in the capture software, or remove a marker that is often lost "
-            "from the cluster",
+            "stretches without gaps and jumps in these markers",
+            "fill the gaps in the capture software, or remove a marker that is often lost from the cluster",
         )
     ends = np.cumsum([len(paths) for paths in bodies.values()])[:-1]
     return np.split(np.concatenate(stretches), ends, axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Indices, within
 from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.sides import sides_of
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.model import OpenSimModel
@@ -68,12 +68,12 @@ def model_body(
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=motion.file,
-            problem=f"there is no column {few(lacking, 8)}",
-            expected="every coordinate that the muscles cross and the model does not lock",
-            remedy="give the file of inverse kinematics of this model, or choose other muscles",
+            motion.file,
+            f"there is no column {few(lacking, 8)}",
+            "every coordinate that the muscles cross and the model does not lock",
+            "give the file of inverse kinematics of this model, or choose other muscles",
         )
     due, table = due_moments(model, motion, choice.dofs, moments, settings)
 
@@ -84,22 +84,21 @@ def model_body(
     if np.isnan(due.moment[selected]).all():
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=due.file,
-                problem="no moment is known in any frame of the coordinates",
-                expected="numbers where the coordinates are",
-                remedy="give inverse dynamics, or ground reactions, without such gaps",
+                due.file,
+                "no moment is known in any frame of the coordinates",
+                "numbers where the coordinates are",
+                "give inverse dynamics, or ground reactions, without such gaps",
             )
         limits = {"from": start, "to": end}
         limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
-        raise input_error(
+        raise file_error(
             "bad_range",
-            file=motion.file,
-            where=TIME_RANGE,
-            problem=f"no frame with moments lies in the time range {limits_text}",
-            expected=f"a range within {time[0]:g} to {time[-1]:g} s",
-            remedy="correct the time range",
+            (motion.file, TIME_RANGE),
+            f"no frame with moments lies in the time range {limits_text}",
+            f"a range within {time[0]:g} to {time[-1]:g} s",
+            "correct the time range",
         )
     standing = unmeasured_notes(due.unmeasured, selected)
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
@@ -225,13 +224,12 @@ def _axes_notes(model: OpenSimModel, with_moments: bool, predicted: bool) -> lis
         return []
     x, y, z = (f"{part:g}" for part in model.gravity)
     if not with_moments:
-        raise input_error(
+        raise file_error(
             "unsupported",
-            file=model.file,
-            problem=f"gravity of the model is ({x}, {y}, {z}) m/s2, which does not point along -y",
-            expected="with loads a model whose y axis points up, as usual in OpenSim (x forward, y "
-            "up, z right)",
-            remedy="turn the model, its gravity and the loads, or give moments of inverse dynamics "
+            model.file,
+            f"gravity of the model is ({x}, {y}, {z}) m/s2, which does not point along -y",
+            "with loads a model whose y axis points up, as usual in OpenSim (x forward, y up, z right)",
+            "turn the model, its gravity and the loads, or give moments of inverse dynamics "
             "(--moments) instead of loads",
         )
     return [

@@ -19,7 +19,7 @@ from musclesolve._util.checks import check_increasing, check_number, check_real_
 from musclesolve._util.messages import few
 from musclesolve._util.splines import HoleLimits, spline_through
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.functions import PiecewisePolynomial, Scaled
 from musclesolve.opensim.geometry import beyond_a_turn
@@ -111,34 +111,32 @@ def coordinate_motion(
         if (name := plain_name(column)) in model.coordinates:
             check_used([column], "column", table.repeated, table.path)
             if columns.setdefault(name, k) != k:
-                raise input_error(
+                raise file_error(
                     "duplicate_name",
-                    file=_file(table),
-                    problem=f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' "
-                    f"and as '{column}'",
-                    expected="one column for each coordinate",
-                    remedy="remove one of them",
+                    _file(table),
+                    f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' and as '{column}'",
+                    "one column for each coordinate",
+                    "remove one of them",
                 )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=_file(table),
-            problem=f"no column is a coordinate of the model {model.name}",
-            expected=f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
-            remedy="give the coordinates of inverse kinematics of this model",
+            _file(table),
+            f"no column is a coordinate of the model {model.name}",
+            f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
+            "give the coordinates of inverse kinematics of this model",
         )
     values = table.values[:, [columns[name] for name in names]].copy()
     lost = ~np.isfinite(values)
     if lost.any():
         row, first = np.argwhere(lost)[0]
-        raise input_error(
+        raise file_error(
             "not_finite",
-            file=_file(table),
-            where=f"line {table.lines[row]}" if len(table.lines) else None,
-            problem=f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
-            expected="a number for every coordinate at every time",
-            remedy="fill the gaps, or give a file without this stretch",
+            (_file(table), f"line {table.lines[row]}" if len(table.lines) else None),
+            f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
+            "a number for every coordinate at every time",
+            "fill the gaps, or give a file without this stretch",
         )
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
@@ -148,12 +146,12 @@ def coordinate_motion(
         table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
     )
     for name, beyond in beyond_a_turn(model, model.muscles, names, values):
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=_file(table),
-            problem=f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
-            expected="angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
-            remedy=f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
+            _file(table),
+            f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
+            "angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
+            f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
         )
     spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
     notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
@@ -167,12 +165,12 @@ def coordinate_motion(
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_SPLINE_FRAMES:
-        raise input_error(
+        raise file_error(
             "too_few_frames",
-            file=_file(table),
-            problem=f"{len(table.time)} frames",
-            expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
-            remedy="name a longer motion",
+            _file(table),
+            f"{len(table.time)} frames",
+            f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
+            "name a longer motion",
         )
     time, values = _evenly(table, values, cutoff_hz)
     resampled = time is not table.time
@@ -344,14 +342,13 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
         if cutoff_hz is None and _file(table) is None:
             return time, values
         row = int(steps.argmax())
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=_file(table),
-            problem=f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
+            _file(table),
+            f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
             f"(from {time[row]:.6g} to {time[row + 1]:.6g} s)",
-            expected="samples over the whole motion, evenly spaced where they are arrays or a table",
-            remedy="fill the hole in the software that exported the coordinates, cut the file there, "
-            "or resample an array",
+            "samples over the whole motion, evenly spaced where they are arrays or a table",
+            "fill the hole in the software that exported the coordinates, cut the file there, or resample an array",
         )
     kept = [0]
     for row, at in enumerate(time):
@@ -390,12 +387,12 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
             return False, []
         file = _file(table)
         value = "its header states inDegrees=no, radians" if file else "these angles are in radians"
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=file,
-            problem=f"{reaches}, and {value}",
-            expected="less than a full rotation (2 pi)",
-            remedy="if these are degrees, write inDegrees=yes into the header"
+            file,
+            f"{reaches}, and {value}",
+            "less than a full rotation (2 pi)",
+            "if these are degrees, write inDegrees=yes into the header"
             if file
             else "if these are degrees, convert them with numpy.radians",
         )
@@ -406,13 +403,12 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
     steps = np.diff(time)
     rate = 1.0 / steps.mean()
     if rate < SLOWEST_HZ:
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=_file(table),
-            where="time",
-            problem=f"the frames lie {steps.mean():.4g} s apart",
-            expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
-            remedy="write the times in seconds: these may be milliseconds or numbers of frames",
+            (_file(table), "time"),
+            f"the frames lie {steps.mean():.4g} s apart",
+            f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
+            "write the times in seconds: these may be milliseconds or numbers of frames",
         )
     named = cutoff_hz
     if cutoff_hz < 0.5 * rate:

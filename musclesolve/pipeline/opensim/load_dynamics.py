@@ -13,7 +13,7 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench
 from musclesolve.opensim.geometry import path_pulls
@@ -446,13 +446,12 @@ def moments_under_loads(
     inside = [within(motion.time, load.time[0], load.time[-1]) for load in loads]
     known = np.all(inside, axis=0) if inside else np.ones(len(motion.time), dtype=bool)
     if not known.any():
-        raise input_error(
+        raise file_error(
             "no_overlap",
-            file=path,
-            problem=f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is "
-            "within the loads",
-            expected="loads of the same trial",
-            remedy="give the ground reactions of these coordinates",
+            path,
+            f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is within the loads",
+            "loads of the same trial",
+            "give the ground reactions of these coordinates",
         )
     dynamics = load_dynamics(model, motion.frames(known), loads)
     moment = np.zeros((len(motion.time), len(names)))

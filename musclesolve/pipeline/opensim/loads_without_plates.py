@@ -21,7 +21,7 @@ from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.inverse.predicted_reactions import SOLE, reactions_of_soles
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of, foot_of_side, toes_of_side
 from musclesolve.opensim.inverse_dynamics import (
     BodyDynamics,
@@ -67,23 +67,22 @@ def predicted_loads(
     """
     feet, roots = [foot_of_side(model, side) for side in SIDES], model.roots
     if not all(feet):
-        raise input_error(
+        raise file_error(
             "unknown_name",
-            file=model.file,
-            problem="the model has no feet that ground reactions could be predicted for; its bodies "
+            model.file,
+            "the model has no feet that ground reactions could be predicted for; its bodies "
             f"are {', '.join(map(str, model.bodies[1:]))}",
-            expected="bodies of both feet, such as calcn_r and calcn_l",
-            remedy="give measured loads or moments, or name the bodies of the feet as OpenSim's models do",
+            "bodies of both feet, such as calcn_r and calcn_l",
+            "give measured loads or moments, or name the bodies of the feet as OpenSim's models do",
         )
     if any(len(joint.coordinates) < FREE for joint in roots) or not model.gravity.any():
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=model.file,
-            problem=f"the ground reactions cannot be predicted: {roots[0].name} fixes the model to "
+            model.file,
+            f"the ground reactions cannot be predicted: {roots[0].name} fixes the model to "
             "the ground, or gravity is zero",
-            expected="a body that moves freely in six coordinates under gravity, and touches nothing "
-            "but the ground",
-            remedy="give moments, or loads that were measured",
+            "a body that moves freely in six coordinates under gravity, and touches nothing but the ground",
+            "give moments, or loads that were measured",
         )
     if model.mass_faults or not model.mass > 0.0:
         faults = model.mass_faults.values() or ["no body has a mass"]

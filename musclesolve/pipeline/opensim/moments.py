@@ -92,13 +92,13 @@ def coordinate_moments(
             raise file_error("missing_column", file, problem, expected, remedy)
     covered = within(time, table.time[0], table.time[-1])
     if not covered.any():
-        raise input_error(
+        raise file_error(
             "no_overlap",
-            file=file,
-            problem=f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
+            file,
+            f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
             f"from {time[0]:g} to {time[-1]:g} s",
-            expected="moments of the same trial",
-            remedy="give inverse dynamics of these coordinates",
+            "moments of the same trial",
+            "give inverse dynamics of these coordinates",
         )
     limits = HoleLimits.from_times(table.time, cutoff_hz or WALKING_CUTOFF_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
@@ -154,14 +154,12 @@ def shared_moments(
     chain = coordinate_chain(model, values, dofs)
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
     if motion.resampled and isinstance(source, Mapping) and "time" not in source:
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=motion.file,
-            where="moments",
-            problem="the coordinates have uneven steps and are interpolated to even ones, and the "
-            "moments have no times",
-            expected="moments with their times",
-            remedy='add "time" to the arrays',
+            (motion.file, "moments"),
+            "the coordinates have uneven steps and are interpolated to even ones, and the moments have no times",
+            "moments with their times",
+            'add "time" to the arrays',
         )
     turned = [  # the first three coordinates of a ball or free joint are its rotations
         candidate

@@ -12,7 +12,7 @@ from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.messages import WarningNote, check_known, few, shortened
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import RIGID
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.strength import check_tendon_strains, parameter_warnings
@@ -124,37 +124,37 @@ def shared_choice(
             )
         for coupler in model.couplers:
             if coupler.dependent in shared:
-                raise input_error(
+                raise file_error(
                     "conflict",
-                    file=model.file,
-                    problem=f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
-                    expected="coordinates that move independently",
-                    remedy=f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
+                    model.file,
+                    f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
+                    "coordinates that move independently",
+                    f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
                     "include the driven coordinate",
                 )
     acting = tuple(name for name in candidates if crossing[name] & set(shared))
     acted_on = crossed(acting)
     bare = [name for name in shared if name not in acted_on]
     if bare or not shared:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=model.file,
-            problem=f"no muscle acts on {', '.join(bare) or 'any free angle'}",
-            expected="coordinates that one of the chosen muscles moves",
-            remedy="choose other coordinates or muscles",
+            model.file,
+            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
+            "coordinates that one of the chosen muscles moves",
+            "choose other coordinates or muscles",
         )
     # an unsupported constraint makes the moment of a coordinate depend on other coordinates
     for constraint in model.other_constraints:
         if constraint.kind == PRESCRIBED:
             continue
         if constrained := [name for name in shared if name in constraint.involved]:
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=model.file,
-                problem=f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
+                model.file,
+                f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
                 f"({constraint.kind}) ties these coordinates to others",
-                expected="coordinates that no constraint of this kind acts on",
-                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
+                "coordinates that no constraint of this kind acts on",
+                "choose other coordinates or muscles, or remove the constraint in OpenSim",
             )
     chosen = tuple(model.chosen(acting))
     elements = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}

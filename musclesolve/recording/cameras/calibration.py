@@ -295,8 +295,7 @@ def checked_pairs(
                 where=place,
                 problem=f"all control points but '{name}' lie in one plane",
                 expected=volume,
-                remedy="add points away from that plane, and not on the line from the camera through "
-                f"'{name}'",
+                remedy=f"add points away from that plane, and not on the line from the camera through '{name}'",
             )
     spread = np.linalg.svd(pixels - pixels.mean(axis=0), compute_uv=False)
     if not spread[1] > SAME_POINT * max(spread[0], np.abs(pixels).max()):

@@ -203,8 +203,7 @@ def camera_at(
         raise input_error(
             "bad_camera",
             where=place,
-            problem="it looks along the upward direction, so that the upward direction in its image "
-            "is unknown",
+            problem="it looks along the upward direction, so that the upward direction in its image is unknown",
             expected="another view",
             remedy="move it, or give another 'up'",
         )

@@ -59,8 +59,7 @@ def check_shape(reference: Array, name: str) -> None:
     if broad < SMALLEST_BREADTH:
         raise input_error(
             "bad_shape",
-            problem=f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its "
-            "rotation is unknown",
+            problem=f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its rotation is unknown",
             expected="three or more points that span a triangle",
             remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )

@@ -167,8 +167,7 @@ def check_signals(document: Document, emg: Emg) -> None:
             raise document.fault(
                 "bad_signal",
                 (CHANNELS, name),
-                f"{100.0 * negative:.0f} % of the area of the channel '{name}' of "
-                f"{emg.path.name} is negative",
+                f"{100.0 * negative:.0f} % of the area of the channel '{name}' of {emg.path.name} is negative",
                 f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of a filter",
                 "remove processed = true if the signal is raw",
             )

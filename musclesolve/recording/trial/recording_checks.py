@@ -273,8 +273,7 @@ def check_size(trial: Trial, document: Document) -> None:
             raise document.fault(
                 "bad_units",
                 ("subject", "stature_m"),
-                f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
-                f"subject in {markers.path}",
+                f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall subject in {markers.path}",
                 f"{share[0]:g} to {share[1]:g} of the stature",
                 f"check {unit}, stature_m, and up in [laboratory]",
             )

@@ -21,7 +21,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.constants import PICTURE_SPEED
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.report.picture.encoded import shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity, path_lengths, picture_data
@@ -68,12 +68,12 @@ def film(
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:
-        raise input_error(
+        raise file_error(
             "bad_result",
-            file=result.encoding.get("source"),
-            problem="the result holds no points of skeleton and muscle paths to draw",
-            expected="a result of this version",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            result.encoding.get("source"),
+            "the result holds no points of skeleton and muscle paths to draw",
+            "a result of this version",
+            "compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
     # The frame that is shown at each picture is the last one that has begun.
     time, rate = data.time, RATES[kind] / speed
@@ -84,8 +84,7 @@ def film(
             "missing_package",
             problem="ffmpeg, which writes MP4 files, is not found",
             expected="the program ffmpeg on the PATH",
-            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a "
-            ".gif or .html",
+            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
         )
     sheet = _Sheet(View(data), identity(result))
 

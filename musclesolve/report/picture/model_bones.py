@@ -23,7 +23,7 @@ import pandas as pd
 from muscle_db.regular_file import MEBIBYTE, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.messages import shortened
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.model import TO_GLOBAL, AttachedMesh
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.report.picture.bones import Surface
@@ -56,24 +56,22 @@ def read_mesh(path: Path) -> Mesh:
         if not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise ValueError(f"a polygon of points beyond the {len(vertices)} that there are")
     except (OSError, UnsuitableFileError) as fault:
-        raise input_error(
+        raise file_error(
             "unreadable_file",
-            file=path,
-            problem=f"the geometry cannot be read ({fault})",
-            expected="a file of a surface: .vtp, .stl or .obj",
-            remedy="replace the file, or take it out of the folder: the bone is drawn without it",
+            path,
+            f"the geometry cannot be read ({fault})",
+            "a file of a surface: .vtp, .stl or .obj",
+            "replace the file, or take it out of the folder: the bone is drawn without it",
         ) from fault
     except Exception as fault:  # any exception of the readers from a damaged file
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem=f"the file holds no surface ({type(fault).__name__}: {fault})",
-            expected={
-                ".vtp": "PolyData of VTK as XML",
-                ".stl": "an STL file",
-                ".obj": "a Wavefront OBJ file",
-            }.get(path.suffix.casefold(), "a .vtp, .stl or .obj file"),
-            remedy="export it again, or take it out of the folder: the bone is drawn without it",
+            path,
+            f"the file holds no surface ({type(fault).__name__}: {fault})",
+            {".vtp": "PolyData of VTK as XML", ".stl": "an STL file", ".obj": "a Wavefront OBJ file"}.get(
+                path.suffix.casefold(), "a .vtp, .stl or .obj file"
+            ),
+            "export it again, or take it out of the folder: the bone is drawn without it",
         ) from fault
     return merged(vertices, faces, SAME_VERTEX * max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-12))
 
@@ -235,12 +233,12 @@ def model_surfaces(
         folder: of .vtp, .stl and .obj files, whose names need not have the model's capitals.
     """
     if folder is not None and not folder.is_dir():
-        raise input_error(
+        raise file_error(
             "missing_file",
-            file=folder,
-            problem="there is no such folder",
-            expected="a folder with the geometry of the model: .vtp, .stl or .obj files",
-            remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
+            folder,
+            "there is no such folder",
+            "a folder with the geometry of the model: .vtp, .stl or .obj files",
+            "name OpenSim's own, Geometry in its installation, or leave --geometry out",
         )
     if model_file.suffix.casefold() != ".osim":
         return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]

@@ -26,7 +26,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.constants import PICTURE_SPEED
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.film import RATES, film, still
@@ -219,12 +219,12 @@ def save_picture(
     if kind not in (*PAGES, *RATES, STILL):
         name = path.with_suffix(".html").name or "walk.html"
         suffix = path.suffix or "a file without suffix"
-        raise input_error(
+        raise file_error(
             "unknown_name",
-            file=path,
-            problem=f"a moving picture is not written as {suffix!r}",
-            expected="a file that ends in .html, .gif, .mp4 or .png",
-            remedy=f"for instance {name}",
+            path,
+            f"a moving picture is not written as {suffix!r}",
+            "a file that ends in .html, .gif, .mp4 or .png",
+            f"for instance {name}",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
     loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)

@@ -105,8 +105,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         raise input_error(
             "not_comparable",
             problem="these gait cycles do not have the same names or percentages",
-            expected="cycles of one leg, or of both without side; the same muscles and the same "
-            "number of points",
+            expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
             remedy="ask for all of them in the same way: cycles(result, side, without_side=True)",
         ) from error
     helped = together[RESERVES].sum("cycle").astype(np.int32).variable
@@ -170,8 +169,7 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             "not_comparable",
             problem=f"these are cycles of different movements: {' and '.join(map(str, sorted(kinds)))}",
             expected="cycles of one movement, so that each percentage means the same in all",
-            remedy="average the results of each movement for itself; movement and cycles_s of [time] "
-            "state it",
+            remedy="average the results of each movement for itself; movement and cycles_s of [time] state it",
         )
     for key in PROBLEM:
         # A database is a name, or a file in any folder.
@@ -187,10 +185,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
                 "not_comparable",
                 problem=f"these gait cycles are not computed with the same {key.replace('_', ' ')}: "
                 f"{' or '.join(map(str, values))}",
-                expected="the same cost, muscles and passive forces: the spread is then the spread "
-                "of the strides",
-                remedy="average the results of each for itself; musclesolve compare shows what the "
-                "cost changes",
+                expected="the same cost, muscles and passive forces: the spread is then the spread of the strides",
+                remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
             )
 
 

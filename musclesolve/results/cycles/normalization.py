@@ -146,8 +146,7 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
         raise file_error(
             "missing_key",
             cycles.encoding.get("source"),
-            f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not "
-            f"known, which {unit} needs",
+            f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not known, which {unit} needs",
             f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",

@@ -206,12 +206,12 @@ def check_parts(result: xr.Dataset, missing: Collection[str]) -> None:
         return
     if not kind and not of_data_set(result):
         raise _refused(result, f"this is not a result of musclesolve: it has no {names}")
-    raise input_error(
+    raise file_error(
         "bad_result",
-        file=result.encoding.get("source"),
-        problem=f"this is {kind}" if kind else f"this trial of a data set has no {names}",
-        expected="result.nc of `musclesolve run` or `share`",
-        remedy="name a result.nc that one of these commands wrote; a study keeps one for each trial in trials/NAME"
+        result.encoding.get("source"),
+        f"this is {kind}" if kind else f"this trial of a data set has no {names}",
+        "result.nc of `musclesolve run` or `share`",
+        "name a result.nc that one of these commands wrote; a study keeps one for each trial in trials/NAME"
         if kind
         else "compute the trial by that command, or the data set with more words after --keep",
     )

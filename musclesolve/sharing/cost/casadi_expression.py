@@ -474,8 +474,7 @@ class ExpressionCost(Cost):
             raise input_error(
                 "not_finite",
                 where="Problem.emg",
-                problem=f"the expression {self.name} uses emg, which is not measured for every muscle "
-                "and frame",
+                problem=f"the expression {self.name} uses emg, which is not measured for every muscle and frame",
                 expected="finite numbers",
             )
         return arrays

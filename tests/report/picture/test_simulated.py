@@ -13,6 +13,7 @@ import xarray as xr
 from browser import needs_chromium, opened
 from PIL import Image
 from refusals import refused
+from surface_separation import separation
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
@@ -27,7 +28,6 @@ from musclesolve.dynamics import (
     simulate,
     simulate_contact,
 )
-from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import Shapes, picture_data
