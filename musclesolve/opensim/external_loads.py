@@ -350,7 +350,13 @@ def read_external_loads(
         ]
     table = read_mot(file)
     plates = [_load(table, stem, "", *columns) for stem, *columns in list(_plates(table))]
-    return [part for plate in plates for part in _plate_loads(model, plate, time, pose, plates)]
+    try:
+        return [part for plate in plates for part in _plate_loads(model, plate, time, pose)]
+    except InputError as error:
+        known = error.remedy == _UNCLEAR[1] and time is not None and pose is not None and model.roots
+        if not known or not (remedy := _remedy_of_motion(model, plates, time, pose)):
+            raise
+        raise file_error(error.code, file, error.problem, error.expected or "", remedy) from None
 
 
 _ROLES = {"force": "force", "point": "point", "torque": "moment"}
@@ -529,7 +535,7 @@ _FARTHEST_M = 0.4
 LABORATORY_M = 50.0
 """Distance [m] from the origin of a laboratory beyond which nobody walks."""
 _ASTRAY = 0.5
-"""Difference [m] between the ways of body and pressure that no steps explain: sound walks have up to 0.2."""
+"""Difference [m] between the ways of body and pressure that no steps explain: sound walks have up to 0.26."""
 _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
 _SOLE_M = 0.18
@@ -539,16 +545,12 @@ FEET = settings_of(ModelPlateSettings)["feet"]
 
 
 def _plate_loads(
-    model: OpenSimModel,
-    load: ExternalLoad,
-    time: Array | None,
-    pose: BodyMotion | None,
-    plates: Sequence[ExternalLoad],
+    model: OpenSimModel, load: ExternalLoad, time: Array | None, pose: BodyMotion | None
 ) -> list[ExternalLoad]:
-    """The loads of one of all plates on the bodies that stand on it; empty for a plate without load."""
+    """The loads of a plate on the bodies that stand on it; empty for a plate without load."""
     side = side_in(load.name)
     if time is not None and pose is not None:
-        return _on_feet(model, load, side, time, pose, plates)
+        return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
     feet = " and ".join(feet_of(model).values())
@@ -589,38 +591,27 @@ def _cause_of_distance(load: ExternalLoad, soles: Mapping[Side, Sole], far: Mask
     return ("bad_axes" if k else "bad_units", remedy) if least < _SOLE else None
 
 
-def _cause_in_motion(
+def _remedy_of_motion(
     model: OpenSimModel, plates: Sequence[ExternalLoad], time: Array, pose: BodyMotion
-) -> tuple[str, str] | None:
-    """The remedy of a motion whose root goes elsewhere than the center of pressure of all plates of a file."""
-    size = np.array([np.linalg.norm(plate.force, axis=1) for plate in plates])
+) -> str:
+    """What to correct where the root goes elsewhere than the pressure of all plates; "" where both go alike."""
+    weight = np.array([np.linalg.norm(plate.force, axis=1) for plate in plates])
     when, root = plates[0].time, model.roots[0].outboard.body
-    inside = (size.sum(axis=0) > LOADED_FROM_N) & (when >= time[0]) & (when <= time[-1])
-    weighed = np.einsum("kt,kti->ti", size, np.array([plate.point for plate in plates]))[inside]
-    pressure = weighed / size.sum(axis=0)[inside, None]
-    path = at_times(time, pose.position[:, model.body_number[root]], when[inside])
-    if (part := len(path) // 4) == 0:
-        return None
-    ways = [
-        _level(each[-part:].mean(axis=0) - each[:part].mean(axis=0), model.up) for each in (path, pressure)
-    ]
-    if np.linalg.norm(ways[0] - ways[1]) < _ASTRAY:
-        return None
+    on = (weight.sum(axis=0) > LOADED_FROM_N) & (when >= time[0]) & (when <= time[-1])
+    if (part := int(on.sum()) // 4) == 0:
+        return ""
+    points = np.array([plate.point for plate in plates])
+    pressure = np.einsum("kt,kti->ti", weight, points)[on] / weight.sum(axis=0)[on, None]
+    paths = at_times(time, pose.position[:, model.body_number[root]], when[on]), pressure
+    ways = [_level(path[-part:].mean(axis=0) - path[:part].mean(axis=0), model.up) for path in paths]
     gone, due = ("{:.1f} {:.1f} {:.1f} m".format(*way + 0.0) for way in ways)
-    return _UNCLEAR[0], (
-        f"correct the coordinates of {root}, their columns or the order of the rows, or give the loads of this "
-        f"motion: from the first to the last quarter of the time {root} goes {gone} (x y z), the center of "
-        f"pressure {due}"
-    )
+    said = f"correct the coordinates of {root}, their columns or the order of the rows, or give the loads of this "
+    said += f"motion: from the first to the last quarter of the time {root} goes {gone} (x y z), the pressure {due}"
+    return said if np.linalg.norm(ways[0] - ways[1]) > _ASTRAY else ""
 
 
 def _on_feet(
-    model: OpenSimModel,
-    load: ExternalLoad,
-    named: Side | None,
-    time: Array,
-    pose: BodyMotion,
-    plates: Sequence[ExternalLoad] = (),
+    model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
     """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
     feet = feet_of(model)
@@ -647,8 +638,6 @@ def _on_feet(
         cause = _cause_of_distance(load, soles, on.far)
         if at < LABORATORY_M < feet_at:
             cause = "bad_units", "divide the translations of the coordinates by 1000 if they are in mm"
-        if cause is None and plates and model.roots:
-            cause = _cause_in_motion(model, plates, time, pose)
         raise _no_foot(load, f"its center of pressure is {distances}", cause)
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:

@@ -42,8 +42,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
-LOCKED = 2.5
-"""Distance of a locked angle in the file from where the model locks it [degrees]; 13 sound walks have exactly zero."""
+LOCKED = (2.5, "degrees", 180.0 / np.pi), (5.0, "mm", 1000.0)
+"""Distance of a locked angle or way in the file from where the model locks it; 13 sound walks have exactly zero."""
 FASTEST = 50.0
 """Median speed of the root that no person reaches [m/s]; in millimeters, walking has 300 (on a belt) to 1300."""
 TRAVELS = 0.3
@@ -79,17 +79,17 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
 
 
 def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
-    """Find locked angles with other values in the file: the model stays where it locks them, and shares no moment."""
-    values, moved = body.motion.by_name(body.motion.value), {}
+    """Find locked coordinates with other values in the file: muscles are where the model locks them."""
+    moved = list[str]()
     crossed = frozenset().union(*body.model.crossing.values()) if body.model.crossing else frozenset()
-    for name, value in values.items():
+    for name, value in body.motion.by_name(body.motion.value).items():
         coordinate = body.model.coordinates[name]
-        size = float(np.degrees(np.abs(value - coordinate.default).max()))
-        if coordinate.locked and coordinate.rotational and name in crossed and size > LOCKED:
-            moved[name] = size
+        size = float(np.abs(value - coordinate.default).max())
+        limit, unit, factor = LOCKED[0 if coordinate.rotational else 1]
+        if coordinate.locked and name in crossed and factor * size > limit:
+            moved.append(f"{name} (up to {factor * size:.0f} {unit} away)")
     if moved:
-        said = few((f"{name} (up to {size:.0f} degrees away)" for name, size in moved.items()), 6)
-        yield finding("locked_moved", "error", {"moved": said}, Where(body.motion.file))
+        yield finding("locked_moved", "error", {"moved": few(moved, 6)}, Where(body.motion.file))
 
 
 def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

@@ -103,8 +103,8 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
 
 OTHER_UNIT = 1.6
 """Factor from which loads are in another unit, or halved: no error of a body mass is so large."""
-NEAR, EXACT = 1.3, 1.1
-"""Factors within which a unit is named as the cause, and half or twice the newtons: a mass may be as wrong as that."""
+NEAR = 1.3
+"""Factor within which a unit is named as the cause."""
 BELOW, AWAY = 0.12, 0.4
 """Distance from a sole within which a point can be its center of pressure, and distance from which it cannot [m]."""
 NEARER = 0.25
@@ -154,13 +154,9 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         "body weights": mass * STANDARD_GRAVITY,
         "pounds": 4.448,
         "kilograms": STANDARD_GRAVITY,
-        "half of the newtons": 2.0,
-        "twice the newtons": 0.5,
         "millinewtons": 0.001,
     }
     unit, used = named_unit(units, factor)
-    if "the newtons" in unit and abs(np.log(used / factor)) > np.log(EXACT):
-        unit, used = "", factor
     said = unit if "newtons" in unit else f"in {unit or 'no known unit, or masses of the model are wrong'}"
     of_person = f"; or correct the masses of the model, if the person has {mass / factor:.0f} kg"
     values = {"share": 1.0 / factor, "unit": said, "factor": used, "mass": mass}

@@ -6,14 +6,6 @@ angles that are reversed or exchanged. So do feet that turn while both ends are 
 between their contacts. In the walks of the public models the mean pitch of both soles is -3 to 3 degrees
 and their difference up to 5, toes point 3 degrees inward to 6 outward with a difference of up to 13 degrees, and the
 slower third of the frames has up to 0.22 m/s.
-
-The accelerations of the angles of a walking leg reach to 5.5 Hz and more: 90 % of their power up to 8 Hz lies below
-the frequency f90, the highest of hips, knees and ankles. Files of public models have 5.7 to 7.7 Hz, with a cut-off of
-6 Hz 5.0 to 7.4, with 2.5 Hz 3.6 to 4.7.
-
-Under a foot that rolls the pressure goes along the foot from heel to toe, whatever the way to walk. In public walks it
-turns outward from the line of the foot by -2 to 8 degrees, the mean of both feet, by plates. By the wrench that the
-motion needs while one foot alone stands it is -8 to 3.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +123,7 @@ SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
 WALKING = 2.0
 """Speed that a foot of a walking person reaches [m/s]."""
 LOWEST_F90 = 4.8
-"""Least f90 of the angles of a walking person [Hz]."""
+"""Least f90 of the angles of a walking person [Hz]; public files have 5.0 to 7.7, filtered at 2.5 Hz 3.6 to 4.7."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
 SHORTEST_ON_BELT = 1.15

@@ -459,6 +459,14 @@ def test_a_locked_angle_that_the_file_holds_elsewhere_is_found() -> None:
     assert "subtalar_angle_r (up to 6 degrees away)" in found.what
 
 
+def test_one_strength_of_all_muscles_is_said_once() -> None:
+    case = walk()
+    muscles = {name: replace(each, max_isometric_force=1000.0) for name, each in case.model.muscles.items()}
+    body = modeled(replace(case.model, muscles=muscles), case.coordinates, case.moments)
+    (found,) = (each for each in findings_of_body(body) if each.code == "muscle_strength")
+    assert "muscles have the same maximum isometric force, 1000 N" in found.what
+
+
 def test_a_leg_without_most_muscles_is_a_note() -> None:
     """A leg with a prosthesis has few muscles; a model that lost them has as few."""
     model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")
