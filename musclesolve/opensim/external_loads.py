@@ -349,13 +349,15 @@ def read_external_loads(
             )
         ]
     table = read_mot(file)
-    plates = [_load(table, stem, "", *columns) for stem, *columns in list(_plates(table))]
+    plates = [
+        _load(table, stem, "", force, point, moment) for stem, force, point, moment in list(_plates(table))
+    ]
     try:
         return [part for plate in plates for part in _plate_loads(model, plate, time, pose)]
     except InputError as error:
-        known = error.remedy == _UNCLEAR[1] and time is not None and pose is not None and model.roots
-        if not known or not (remedy := _remedy_of_motion(model, plates, time, pose)):
+        if error.remedy != _UNCLEAR[1] or time is None or pose is None or not model.roots:
             raise
+        remedy = _remedy_of_motion(model, plates, time, pose) or error.remedy
         raise file_error(error.code, file, error.problem, error.expected or "", remedy) from None
 
 
@@ -604,7 +606,7 @@ def _remedy_of_motion(
     pressure = np.einsum("kt,kti->ti", weight, points)[on] / weight.sum(axis=0)[on, None]
     paths = at_times(time, pose.position[:, model.body_number[root]], when[on]), pressure
     ways = [_level(path[-part:].mean(axis=0) - path[:part].mean(axis=0), model.up) for path in paths]
-    gone, due = ("{:.1f} {:.1f} {:.1f} m".format(*way + 0.0) for way in ways)
+    gone, due = ("{:.1f} {:.1f} {:.1f} m".format(*way.round(1) + 0.0) for way in ways)
     said = f"correct the coordinates of {root}, their columns or the order of the rows, or give the loads of this "
     said += f"motion: from the first to the last quarter of the time {root} goes {gone} (x y z), the pressure {due}"
     return said if np.linalg.norm(ways[0] - ways[1]) > _ASTRAY else ""
@@ -715,11 +717,8 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
 
 def bodies_of_foot(model: OpenSimModel, side: str) -> set[str]:
     """The bodies of a foot, by their usual names; empty without any."""
-    named = [
-        body
-        for body in model.bodies
-        if body.lower().startswith(_FEET) and re.search(rf"(_|^){side}(_|$)", body.lower())
-    ]
+    of_side = [body for body in model.bodies if re.search(rf"(_|^){side}(_|$)", body.lower())]
+    named = [body for body in of_side if body.lower().startswith(_FEET)]
     return {body for body in (*named, foot_of_side(model, side), toes_of_side(model, side)) if body}
 
 

@@ -200,9 +200,8 @@ BESIDE = 0.5, 0.85
 LEAST = np.radians(2.0), 0.02
 """Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
 OF_USUAL, BENT = 8.0, 2.0
-"""Share of its usual step, one in so many, from which a coordinate shows lost frames, and how many times half of the
-coordinates bend there as usual: 28 sound files have none, also with every second or third row, or 2 degrees of noise.
-"""
+"""Part of its usual step, one in so many, from which a coordinate shows lost frames, and how many times as usual half
+of them bend there. 28 sound files have none, also with every third row or 2 degrees of noise."""
 LARGE = 12.5
 """Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
 SEVERAL = 5
@@ -304,15 +303,14 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 def _skips_of(columns: Array) -> tuple[Indices, Array]:
     """See `skips`, of columns (T, K) in units of their usual steps; white noise jumps, and bends no more than usual."""
-    step = np.diff(columns[:, np.ptp(columns, axis=0) > CONSTANT], axis=0)
+    columns = columns[:, np.ptp(columns, axis=0) > CONSTANT]
+    step = np.diff(columns, axis=0)
+    if not step.size:
+        return np.zeros(0, int), np.zeros(0)
     bend = np.abs(step[1:-1] - 0.5 * (step[:-2] + step[2:]))
-    bent = (
-        np.median(bend / np.maximum(np.quantile(bend, USUAL, axis=0), 1e-12), axis=1)
-        if step.size
-        else np.zeros(len(bend))
-    )
-    moved = np.cumsum(step / np.sqrt(np.mean(step**2, axis=0)), axis=0) * OF_USUAL * SLOWEST_STEP
-    at, ratio = skips(np.vstack([0.0 * moved[:1], moved])[:, :, None])
+    bent = np.median(bend / np.maximum(np.quantile(bend, USUAL, axis=0), 1e-12), axis=1)
+    unit = np.sqrt(np.mean(step**2, axis=0)) / (OF_USUAL * SLOWEST_STEP)
+    at, ratio = skips((columns / unit)[:, :, None])
     return at[bent[at - 1] > BENT], ratio[bent[at - 1] > BENT]
 
 

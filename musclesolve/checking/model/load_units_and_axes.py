@@ -314,16 +314,11 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
     else:
         return
     repair = turned(axes, roles, names)
-    values = {
-        "roles": {3: "forces and points", 2: "forces", 1: "points"}[len(roles)],
-        "loads": few(names),
-        "axes": axes_in_words(axes),
-        "now": float(np.sqrt(scores[0])),
-        "then": float(np.sqrt(scores[same])),
-        "near": near if "point" in roles else now,
-        "far": now,
-        "again": AGAIN[case.body.moment_table is None],
-    }
+    misfits = np.sqrt(scores[[0, same]])
+    of_roles = {3: "forces and points", 2: "forces", 1: "points"}[len(roles)]
+    values = {"roles": of_roles, "loads": few(names), "axes": axes_in_words(axes), "far": now}
+    values |= {"now": misfits[0], "then": misfits[1], "near": near if "point" in roles else now}
+    values["again"] = AGAIN[case.body.moment_table is None]
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield case.fault(name, "error", values, repair)
 
@@ -473,14 +468,8 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         return  # a wrong pose of the trunk has other accelerations
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))
     if abs(fit.drift) > max(limit, CLEAR * fit.errors[1]):
-        values = {
-            "others": "loads",
-            "rate": 1.0 / (1.0 + fit.drift),
-            "error": fit.errors[1],
-            "limit": limit,
-            "from_time": case.time[0],
-            "to_time": case.time[-1],
-        }
+        values = {"others": "loads", "rate": 1.0 / (1.0 + fit.drift), "error": fit.errors[1], "limit": limit}
+        values |= {"from_time": case.time[0], "to_time": case.time[-1]}
         grave = abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT
         yield case.fault("clock_rate", error_if(grave), values, repair)
         return

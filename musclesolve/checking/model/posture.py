@@ -355,9 +355,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
     groups, columns_of = _changes_of_angles(names, roots), body.motion.names
     right = [name for name in columns_of if split_side(name)[1] == "r" and twin(name) in columns_of]
-    groups.append(
-        ("sides_swapped.angles", (*right, *map(twin, reversed(right))))
-    )  # with the joints of the foot
+    whole_legs = (*right, *map(twin, reversed(right)))  # with the joints of the foot
+    groups.append(("sides_swapped.angles", whole_legs))
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
@@ -367,9 +366,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if both and walks(fixed):
         unlike = unlike_twins(np.concatenate([value[None], changed])[:, :, both], float(np.diff(time).mean()))
     alike = unlike[1:] < ALIKE * unlike[0]
-    rotates = np.array(
-        [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups], bool
-    )
+    turning = [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups]
+    rotates = np.array(turning, bool)
     among = alike.copy()
     # offsets alone tilt or turn feet that stand
     if not fits and max(now.worst(*MOVING), 0.5 * now.worst("angle_offset")) >= 1.0:
@@ -591,9 +589,8 @@ def walks(fixed: Motion) -> bool:
         np.quantile(np.linalg.norm(np.gradient(sole.heel, fixed.time, axis=0) - fixed.belt, axis=1), 0.98)
         for sole in fixed.soles
     ]
-    return (
-        len(fast) == 2 and not _flies(fixed) and min(fast) > WALKING and float(np.ptp(fixed.time)) > SHORTEST
-    )
+    lasts = bool(np.ptp(fixed.time) > SHORTEST)
+    return lasts and len(fast) == 2 and not _flies(fixed) and bool(min(fast) > WALKING)
 
 
 def body_that_goes_backward(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -637,11 +634,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             said = {"frequency": highest, "least": least, "cutoff": motion.cutoff_hz or np.nan}
             yield finding("over_filtered", "warning", said, where)
         elif (slow := min(fastest.values())) < OF_OTHER_LEG * highest:
-            said = {
-                "side": SIDE_NAMES[min(fastest, key=fastest.__getitem__)],
-                "frequency": slow,
-                "other": highest,
-            }
+            side = SIDE_NAMES[min(fastest, key=fastest.__getitem__)]
+            said = {"side": side, "frequency": slow, "other": highest}
             yield finding("over_filtered.leg", "warning", said | {"limit": OF_OTHER_LEG}, where)
     if measured is None:
         return
