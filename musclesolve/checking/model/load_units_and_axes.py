@@ -314,11 +314,10 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
     else:
         return
     repair = turned(axes, roles, names)
-    misfits = np.sqrt(scores[[0, same]])
     of_roles = {3: "forces and points", 2: "forces", 1: "points"}[len(roles)]
     values = {"roles": of_roles, "loads": few(names), "axes": axes_in_words(axes), "far": now}
-    values |= {"now": misfits[0], "then": misfits[1], "near": near if "point" in roles else now}
-    values["again"] = AGAIN[case.body.moment_table is None]
+    values |= {"now": scores[0] ** 0.5, "near": near if "point" in roles else now}
+    values |= {"then": scores[same] ** 0.5, "again": AGAIN[case.body.moment_table is None]}
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield case.fault(name, "error", values, repair)
 
