@@ -596,7 +596,7 @@ def _cause_of_distance(load: ExternalLoad, soles: Mapping[Side, Sole], far: Mask
 def _remedy_of_motion(
     model: OpenSimModel, plates: Sequence[ExternalLoad], time: Array, pose: BodyMotion
 ) -> str:
-    """What to correct where the root goes elsewhere than the pressure of all plates; "" where both go alike."""
+    """The remedy where the root goes elsewhere than the pressure of all plates; "" where both go alike."""
     weight = np.array([np.linalg.norm(plate.force, axis=1) for plate in plates])
     when, root = plates[0].time, model.roots[0].outboard.body
     on = (weight.sum(axis=0) > LOADED_FROM_N) & (when >= time[0]) & (when <= time[-1])
