@@ -58,11 +58,8 @@ def once_for_both_sides(names: Iterable[str]) -> list[str]:
     """The names, without the side where both are named: soleus_r, soleus_l and psoas_r are soleus and psoas_r."""
     listed = list(names)
     stems = [split_side(name)[0] for name in listed]
-    return list(
-        dict.fromkeys(
-            stem if stems.count(stem) > 1 else name for name, stem in zip(listed, stems, strict=True)
-        )
-    )
+    shown = (stem if stems.count(stem) > 1 else name for name, stem in zip(listed, stems, strict=True))
+    return list(dict.fromkeys(shown))
 
 
 def with_side(stem: str, side: str) -> str:

@@ -348,10 +348,17 @@ def read_external_loads(
                 else [load]
             )
         ]
-    table, loads = read_mot(file), []
-    for stem, force, point, moment in list(_plates(table)):
-        loads += _plate_loads(model, _load(table, stem, "", force, point, moment), time, pose)
-    return loads
+    table = read_mot(file)
+    plates = [
+        _load(table, stem, "", force, point, moment) for stem, force, point, moment in list(_plates(table))
+    ]
+    try:
+        return [part for plate in plates for part in _plate_loads(model, plate, time, pose)]
+    except InputError as error:
+        if error.remedy != _UNCLEAR[1] or time is None or pose is None or not model.roots:
+            raise
+        remedy = _remedy_of_motion(model, plates, time, pose) or error.remedy
+        raise file_error(error.code, file, error.problem, error.expected or "", remedy) from None
 
 
 _ROLES = {"force": "force", "point": "point", "torque": "moment"}
@@ -529,6 +536,8 @@ _FARTHEST_M = 0.4
 """Largest distance [m] of a center of pressure from the origin of its foot."""
 LABORATORY_M = 50.0
 """Distance [m] from the origin of a laboratory beyond which nobody walks."""
+_ASTRAY = 0.5
+"""Difference [m] between the ways of body and pressure that no steps explain: sound walks have up to 0.26."""
 _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
 _SOLE_M = 0.18
@@ -582,6 +591,25 @@ def _cause_of_distance(load: ExternalLoad, soles: Mapping[Side, Sole], far: Mask
     there = f"they lie {least:.2f} m from the line of heel and toes as {unit} with {axes_in_words(SIGNED_AXES[k])}"
     remedy = f"export its points in meters in the axes of the model: {there}"
     return ("bad_axes" if k else "bad_units", remedy) if least < _SOLE else None
+
+
+def _remedy_of_motion(
+    model: OpenSimModel, plates: Sequence[ExternalLoad], time: Array, pose: BodyMotion
+) -> str:
+    """The remedy where the root goes elsewhere than the pressure of all plates; "" where both go alike."""
+    weight = np.array([np.linalg.norm(plate.force, axis=1) for plate in plates])
+    when, root = plates[0].time, model.roots[0].outboard.body
+    on = (weight.sum(axis=0) > LOADED_FROM_N) & (when >= time[0]) & (when <= time[-1])
+    if (part := int(on.sum()) // 4) == 0:
+        return ""
+    points = np.array([plate.point for plate in plates])
+    pressure = np.einsum("kt,kti->ti", weight, points)[on] / weight.sum(axis=0)[on, None]
+    paths = at_times(time, pose.position[:, model.body_number[root]], when[on]), pressure
+    ways = [_level(path[-part:].mean(axis=0) - path[:part].mean(axis=0), model.up) for path in paths]
+    gone, due = ("{:.1f} {:.1f} {:.1f} m".format(*way.round(1) + 0.0) for way in ways)
+    said = f"correct the coordinates of {root}, their columns or the order of the rows, or give the loads of this "
+    said += f"motion: from the first to the last quarter of the time {root} goes {gone} (x y z), the pressure {due}"
+    return said if np.linalg.norm(ways[0] - ways[1]) > _ASTRAY else ""
 
 
 def _on_feet(
@@ -689,11 +717,8 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
 
 def bodies_of_foot(model: OpenSimModel, side: str) -> set[str]:
     """The bodies of a foot, by their usual names; empty without any."""
-    named = [
-        body
-        for body in model.bodies
-        if body.lower().startswith(_FEET) and re.search(rf"(_|^){side}(_|$)", body.lower())
-    ]
+    of_side = [body for body in model.bodies if re.search(rf"(_|^){side}(_|$)", body.lower())]
+    named = [body for body in of_side if body.lower().startswith(_FEET)]
     return {body for body in (*named, foot_of_side(model, side), toes_of_side(model, side)) if body}
 
 

@@ -190,6 +190,14 @@ def test_plates_without_a_side_find_their_foot(
         read_external_loads(path, model, time, away)
     with refused("bad_units", "grf.mot", "divide the translations of the coordinates by 1000"):
         read_external_loads(path, model, time, BodyMotion(pose.rotation, 1e3 * pose.position, pose.twist))
+    root = pose.position[:, model.body_number["pelvis"]][:, None]
+    ways = {
+        "0.0 0.0 1.8 m": pose.position - root + root[..., [2, 1, 0]],
+        "-1.8 0.0 0.0 m": pose.position[::-1],
+    }
+    for way, away in ways.items():  # exchanged columns, and rows backward
+        with refused("unassigned_plate", "grf.mot", f"pelvis goes {way}", "the pressure 1.5 0.0 0.0 m"):
+            read_external_loads(path, model, time, BodyMotion(pose.rotation, away, pose.twist))
     points = np.array([1e3 if each[:-1].endswith("p") else 1.0 for each in table.names])
     write_mot(path, Table(table.time[::20], tuple(renamed), points * table.values[::20], False, path))
     with refused("bad_units", "grf.mot", "points in meters in the axes of the model: they lie 0.01 m"):

@@ -233,9 +233,8 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
         "error": error * mass,
         "off": fitting - 1.0,
         "limit": MASS,
-        "factor": fitting,
-        "plates": 0.0 if plates is None else plates.size,
     }
+    values |= {"factor": fitting, "plates": 0.0 if plates is None else plates.size}
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     is_far = abs(fitting - 1.0) > FAR_MASS and (cost is None or cost.size > SERIOUS * mass)
     yield finding("mass.model", error_if(is_far), values, Where(case.fixed.model.file), cost=cost)

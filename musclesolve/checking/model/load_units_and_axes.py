@@ -154,12 +154,10 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         "body weights": mass * STANDARD_GRAVITY,
         "pounds": 4.448,
         "kilograms": STANDARD_GRAVITY,
-        "half of the newtons": 2.0,
-        "twice the newtons": 0.5,
         "millinewtons": 0.001,
     }
     unit, used = named_unit(units, factor)
-    said = unit if "newtons" in unit else f"in {unit or 'no known unit'}"
+    said = unit if "newtons" in unit else f"in {unit or 'no known unit, or masses of the model are wrong'}"
     of_person = f"; or correct the masses of the model, if the person has {mass / factor:.0f} kg"
     values = {"share": 1.0 / factor, "unit": said, "factor": used, "mass": mass}
     values["or_mass"] = of_person if 0.25 < factor < 4.0 else ""
@@ -316,16 +314,10 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
     else:
         return
     repair = turned(axes, roles, names)
-    values = {
-        "roles": {3: "forces and points", 2: "forces", 1: "points"}[len(roles)],
-        "loads": few(names),
-        "axes": axes_in_words(axes),
-        "now": float(np.sqrt(scores[0])),
-        "then": float(np.sqrt(scores[same])),
-        "near": near if "point" in roles else now,
-        "far": now,
-        "again": AGAIN[case.body.moment_table is None],
-    }
+    of_roles = {3: "forces and points", 2: "forces", 1: "points"}[len(roles)]
+    values = {"roles": of_roles, "loads": few(names), "axes": axes_in_words(axes), "far": now}
+    values |= {"now": scores[0] ** 0.5, "near": near if "point" in roles else now}
+    values |= {"then": scores[same] ** 0.5, "again": AGAIN[case.body.moment_table is None]}
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield case.fault(name, "error", values, repair)
 
@@ -475,14 +467,8 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         return  # a wrong pose of the trunk has other accelerations
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))
     if abs(fit.drift) > max(limit, CLEAR * fit.errors[1]):
-        values = {
-            "others": "loads",
-            "rate": 1.0 / (1.0 + fit.drift),
-            "error": fit.errors[1],
-            "limit": limit,
-            "from_time": case.time[0],
-            "to_time": case.time[-1],
-        }
+        values = {"others": "loads", "rate": 1.0 / (1.0 + fit.drift), "error": fit.errors[1], "limit": limit}
+        values |= {"from_time": case.time[0], "to_time": case.time[-1]}
         grave = abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT
         yield case.fault("clock_rate", error_if(grave), values, repair)
         return

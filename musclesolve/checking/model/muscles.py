@@ -562,6 +562,12 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
         middle = 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
+            if known.sum() >= 8 and np.ptp(body.force) < SAME * body.force.max():
+                said = f"all {len(body.names)} muscles have the same maximum isometric force, {body.force[0]:.0f} N"
+                by_name = zip(body.names, (middle - values)[:, 0].tolist(), strict=True)
+                changes = {"muscle_strength": {name: by for name, by in by_name if np.isfinite(by)}}
+                yield Deviation("muscle_strength.alike", ALL, np.inf, said, changes=changes)
+                continue
             family, sides = _family(body.names), np.array([split_side(name)[1] for name in body.names])
             usual, size, mass = np.log(FAMILY[family]) if family is not None else np.full(3, np.nan)
             legs = [known & (sides == side) for side in SIDES if (known & (sides == side)).any()]

@@ -6,14 +6,6 @@ angles that are reversed or exchanged. So do feet that turn while both ends are 
 between their contacts. In the walks of the public models the mean pitch of both soles is -3 to 3 degrees
 and their difference up to 5, toes point 3 degrees inward to 6 outward with a difference of up to 13 degrees, and the
 slower third of the frames has up to 0.22 m/s.
-
-The accelerations of the angles of a walking leg reach to 5.5 Hz and more: 90 % of their power up to 8 Hz lies below
-the frequency f90, the highest of hips, knees and ankles. Files of public models have 5.7 to 7.7 Hz, with a cut-off of
-6 Hz 5.0 to 7.4, with 2.5 Hz 3.6 to 4.7.
-
-Under a foot that rolls the pressure goes along the foot from heel to toe, whatever the way to walk. In public walks it
-turns outward from the line of the foot by -2 to 8 degrees, the mean of both feet, by plates. By the wrench that the
-motion needs while one foot alone stands it is -8 to 3.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +123,7 @@ SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
 WALKING = 2.0
 """Speed that a foot of a walking person reaches [m/s]."""
 LOWEST_F90 = 4.8
-"""Least f90 of the angles of a walking person [Hz]."""
+"""Least f90 of the angles of a walking person [Hz]; public files have 5.0 to 7.7, filtered at 2.5 Hz 3.6 to 4.7."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
 SHORTEST_ON_BELT = 1.15
@@ -363,9 +355,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
     groups, columns_of = _changes_of_angles(names, roots), body.motion.names
     right = [name for name in columns_of if split_side(name)[1] == "r" and twin(name) in columns_of]
-    groups.append(
-        ("sides_swapped.angles", (*right, *map(twin, reversed(right))))
-    )  # with the joints of the foot
+    whole_legs = (*right, *map(twin, reversed(right)))  # with the joints of the foot
+    groups.append(("sides_swapped.angles", whole_legs))
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
@@ -375,9 +366,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if both and walks(fixed):
         unlike = unlike_twins(np.concatenate([value[None], changed])[:, :, both], float(np.diff(time).mean()))
     alike = unlike[1:] < ALIKE * unlike[0]
-    rotates = np.array(
-        [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups], bool
-    )
+    turning = [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups]
+    rotates = np.array(turning, bool)
     among = alike.copy()
     # offsets alone tilt or turn feet that stand
     if not fits and max(now.worst(*MOVING), 0.5 * now.worst("angle_offset")) >= 1.0:
@@ -599,9 +589,8 @@ def walks(fixed: Motion) -> bool:
         np.quantile(np.linalg.norm(np.gradient(sole.heel, fixed.time, axis=0) - fixed.belt, axis=1), 0.98)
         for sole in fixed.soles
     ]
-    return (
-        len(fast) == 2 and not _flies(fixed) and min(fast) > WALKING and float(np.ptp(fixed.time)) > SHORTEST
-    )
+    lasts = bool(np.ptp(fixed.time) > SHORTEST)
+    return lasts and len(fast) == 2 and not _flies(fixed) and bool(min(fast) > WALKING)
 
 
 def body_that_goes_backward(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -645,11 +634,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             said = {"frequency": highest, "least": least, "cutoff": motion.cutoff_hz or np.nan}
             yield finding("over_filtered", "warning", said, where)
         elif (slow := min(fastest.values())) < OF_OTHER_LEG * highest:
-            said = {
-                "side": SIDE_NAMES[min(fastest, key=fastest.__getitem__)],
-                "frequency": slow,
-                "other": highest,
-            }
+            side = SIDE_NAMES[min(fastest, key=fastest.__getitem__)]
+            said = {"side": side, "frequency": slow, "other": highest}
             yield finding("over_filtered.leg", "warning", said | {"limit": OF_OTHER_LEG}, where)
     if measured is None:
         return

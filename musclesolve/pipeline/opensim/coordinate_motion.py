@@ -42,8 +42,6 @@ FULL_ROTATION = 2.0 * np.pi
 """Largest angle of a joint [rad]: a larger number is in degrees."""
 FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
-_UNLIKE = 1e-3
-"""Difference from the value of a locked coordinate above which a note is given [rad or m]."""
 _JUMP = np.radians(15.0)
 """Change of an angle by the filter above which a note is given [rad]."""
 _EVEN = 1e-3
@@ -155,13 +153,6 @@ def coordinate_motion(
         )
     spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
     notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
-    moved = [
-        f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
-        for name, column in zip(names, values.T, strict=True)
-        if (locked := model.coordinates[name]).locked and np.abs(column - locked.default).max() > _UNLIKE
-    ]
-    if moved:
-        notes.append(f"The model locks coordinates that the motion moves: {'; '.join(moved)} (rad or m).")
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_SPLINE_FRAMES:

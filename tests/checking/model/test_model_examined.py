@@ -454,6 +454,23 @@ def test_a_knee_that_is_locked_has_no_odd_segments() -> None:
     assert "segment_mass" not in {each.code for each in findings_of_body(body)}
 
 
+def test_a_locked_angle_that_the_file_holds_elsewhere_is_found() -> None:
+    """The muscles across it have the arms of another pose, though the file does not move it."""
+    case = walk()
+    table = on_column(case.coordinates, "subtalar_angle_r", lambda values: values + 6.0)
+    body = modeled(case.model, table, case.moments)
+    (found,) = (each for each in findings_of_body(body) if each.code == "locked_moved")
+    assert "subtalar_angle_r (up to 6 degrees away)" in found.what
+
+
+def test_one_strength_of_all_muscles_is_said_once() -> None:
+    case = walk()
+    muscles = {name: replace(each, max_isometric_force=1000.0) for name, each in case.model.muscles.items()}
+    body = modeled(replace(case.model, muscles=muscles), case.coordinates, case.moments)
+    (found,) = (each for each in findings_of_body(body) if each.code == "muscle_strength")
+    assert "muscles have the same maximum isometric force, 1000 N" in found.what
+
+
 def test_a_leg_without_most_muscles_is_a_note() -> None:
     """A leg with a prosthesis has few muscles; a model that lost them has as few."""
     model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")

@@ -238,6 +238,14 @@ def test_loads_of_half_the_size_may_belong_to_another_mass() -> None:
     assert found.remedy.endswith("or correct the masses of the model, if the person has 84 kg")
 
 
+def test_loads_of_nearly_twice_the_size_are_no_unit() -> None:
+    trial = trials()["overground"]
+    masses = {name: replace(each, mass=0.6 * each.mass) for name, each in trial.model.masses.items()}
+    light = replace(trial, model=replace(trial.model, masses=masses))
+    (found,) = [each for each in findings_of_body(light.body()) if each.code == "force_units"]
+    assert "in no known unit, or masses of the model are wrong" in found.what
+
+
 def test_noise_that_unbalances_frames_names_the_filter() -> None:
     case = trials()["overground"]
     noisy = modeled(

@@ -100,8 +100,9 @@ def test_an_offset_of_both_hips_is_no_reversed_pelvis(by: float) -> None:
 @pytest.mark.parametrize("name", ["moments", "belt 1"])
 def test_lost_frames_are_the_only_fault(name: str) -> None:
     case = case_of(name)
-    table, middle = case.coordinates, len(case.coordinates.time) // 2
-    kept = np.delete(np.arange(len(table.time)), np.arange(middle, middle + 6))
+    table, share, count = case.coordinates, *((0.5, 6) if name == "moments" else (0.3, 8))
+    first = int(share * len(table.time))
+    kept = np.delete(np.arange(len(table.time)), np.arange(first, first + count))
     lost = replace(table, time=table.time[: len(kept)], values=table.values[kept])
     found = findings(replace(case, coordinates=lost))
     assert [each.code for each in found if each.code != "other_coordinates"] == ["frames_skipped"]
