@@ -27,6 +27,7 @@ from musclesolve.checking.case import (
     Case,
     Repair,
     Stage,
+    change_markers,
     change_plate,
     check_at,
     frames_of,
@@ -42,7 +43,7 @@ from musclesolve.checking.forces.newtons_law import (
     total_force,
 )
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
-from musclesolve.checking.observed_body import between, runs, seen_feet
+from musclesolve.checking.observed_body import between, landmark, runs, seen_feet
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce
@@ -329,6 +330,33 @@ AGAINST, AGAINST_S = 0.08, 0.05
 """Force on one foot [body weights], and its duration [s], from which a channel that never has its sign is wrong."""
 
 
+CORNER = 8.0
+"""Third differences of a channel around its least samples over those with the other sign from there on: 33 sound plates
+have less than 2, rectified channels of eight recordings 24 and more where they reach zero."""
+
+
+@check_at(Stage.PLATES)
+def rectified_channels(case: Case) -> Iterator[Finding]:
+    """Find horizontal channels of one sign that turn back at zero: with the other sign from there on they are smooth."""
+    for plate in case.trial.forces:
+        loaded = (plate.force[:, 2] > 5.0 * touch(case.trial)) & ~plate.in_gap(plate.time)
+        for way, channel in zip(("forward", "sideward"), plate.force.T, strict=False):
+            corners, size = list[int](), np.abs(channel)
+            for first, stop in true_runs(loaded) if abs(np.sign(channel[loaded]).sum()) == loaded.sum() else ():
+                for k in range(first + 6, stop - 6):
+                    around, left = channel[k - 6 : k + 7], list[float]()
+                    if size[k] > size[k - 1 : k + 2].min():
+                        continue
+                    for kept in (6, 7):
+                        other = np.where(np.arange(13) < kept, around, -around)
+                        left.append(float(np.abs(np.diff(other, 3)).max()))
+                    if np.abs(np.diff(around, 3)).max() > CORNER * min(left):
+                        corners.append(k)
+            if corners:
+                values = {"way": way, "at": plate.time[corners[0]], "count": len(corners), "limit": CORNER}
+                yield finding("plate_channel.rectified", "error", values, on_plate(plate))
+
+
 # In right axes: which channel brakes and pushes depends on them.
 @check_at(Stage.SYNCHRONY_IN_RIGHT_AXES)
 def lost_channels(case: Case) -> Iterator[Finding]:
@@ -357,6 +385,7 @@ def lost_channels(case: Case) -> Iterator[Finding]:
         sign = np.sign(np.median(force[:, along]))
         against = np.where(alone, -sign * due[:, along], 0.0)
         long = (against > AGAINST).sum() > AGAINST_S * case.trial.markers.rate
+        long &= not case.found("plate_channel")
         if long and not lost[along] and np.min(sign * force[:, along]) > -DEAD * weight:
             values = {"way": ways[along], "needed": float(against.max()) * weight}
             yield finding("plate_channel.one_sign", "error", values, on_plate(plate))
@@ -389,9 +418,10 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
-# The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
-# the line from heel to toe, more on tall people; and the margin given to it.
-BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
+# The sole beyond the markers [m]: ahead of the toe (the marker is on the forefoot), to either side of the line from heel
+# to toe, more on tall people; and the margin given to it. On 27 sound plates the points lie 15 mm and more ahead of the
+# heel marker, which is behind the sole.
+AHEAD, BESIDE, MARGIN = 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
@@ -443,7 +473,8 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    contacts = time_spans(loaded, plate.time)
+    # a plate that is dead for a while ends no contact
+    contacts = time_spans(~long_enough(~loaded, frames_of(SHORTEST_TRACK, plate.rate)), plate.time)
     # A foot that stands on the border of two plates shows on each a part of its sole.
     beside = [other for k, other in enumerate(trial.forces) if k != index and other.side == plate.side]
     shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]
@@ -551,6 +582,38 @@ def turned_cameras(case: Case) -> Iterator[Finding]:
         yield finding("plate_axes.cameras", "error", values, on_plate(plate), repair)
 
 
+# Speed of the markers against all points from which they are in other frames [m/s], and how far the feet may then leave
+# a line, and the least time [m, s]: in a contact of 8 sound recordings points go ahead of the foot by 0.12 to 0.48 m/s.
+OTHER_FRAME, ON_LINE, LASTS = 0.6, 0.2, 0.5
+
+
+@check_at(Stage.UNITS_OF_POINTS, needs=["plates"])
+def markers_on_another_belt(case: Case) -> Iterator[Finding]:
+    """Find markers that go steadily against the points of force, over all contacts: the way of a belt was added to one.
+
+    The middle half of a contact counts, where the whole foot is on the ground.
+    """
+    trial, times, away = case.trial, list[Array](), list[Array]()
+    for plate in trial.forces:
+        foot = [landmark(trial, f"{end}_{plate.side}", trial.markers) for end in ("heel", "toe")]
+        for first, stop in true_runs((plate.force[:, 2] > touch(trial, 0.3)) & plate.measured):
+            amid = slice(first + (stop - first) // 4, stop - (stop - first) // 4)
+            if foot[0] is not None and foot[1] is not None:
+                times.append(plate.time[amid])
+                away.append(at_times(trial.markers.time, 0.5 * (foot[0] + foot[1]), times[-1]) - plate.point[amid])
+    time, apart = (np.concatenate(parts) if parts else np.zeros((0, 3)) for parts in (times, away))
+    known = np.isfinite(apart).all(axis=-1)
+    if known.sum() < 3 or np.ptp(time[known]) < LASTS:
+        return
+    velocity, start = np.polyfit(time[known], apart[known, :2], 1)
+    left = np.abs(apart[known, :2] - start - time[known, None] * velocity).max()
+    if (speed := float(np.linalg.norm(velocity))) > OTHER_FRAME and left < ON_LINE:
+        way = (trial.markers.time - trial.markers.time[0])[:, None, None] * np.append(velocity, 0.0)
+        repair = change_markers("markers", lambda markers: replace(markers, position=markers.position - way))
+        values = {"speed": speed, "forward": velocity[0], "left": velocity[1], "limit": OTHER_FRAME}
+        yield finding("pressure_offset.belt", "error", values, Where(trial.markers.path), repair)
+
+
 # Least number of whole contacts of each foot, and of both, that show a drift; what the place under the foot, ahead, to
 # the left and up, changes from the first contact to the last [m]: root mean square of four sound treadmills, of which
 # the largest are 9, 15 and 3 mm; so many standard deviations of error and spread are a drift, sound ones have 2.0.
@@ -642,7 +705,7 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
         spans: list[Run] = []
         farthest = 0.0
         for track in tracks(case, index, plate):
-            lengthwise = np.maximum(-size * BEHIND - track.along, track.along - track.length - size * AHEAD)
+            lengthwise = np.maximum(-track.along, track.along - track.length - size * AHEAD)
             beyond = np.maximum(lengthwise, np.abs(track.across) - size * BESIDE)
             outside = (beyond > MARGIN) & (track.time >= first) & (track.time <= last)
             outside = long_enough(outside, 1 + frames_of(SHORTEST_CONTACT, plate.rate))
