@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from musclesolve._util.arrays import Array, at_times, long_enough, time_spans, true_runs
 from musclesolve.checking.case import (
@@ -331,29 +332,25 @@ AGAINST, AGAINST_S = 0.08, 0.05
 
 
 CORNER = 8.0
-"""Third differences of a channel around its least samples over those with the other sign from there on: 33 sound plates
-have less than 2, rectified channels of eight recordings 24 and more where they reach zero."""
+"""Third differences of a channel over those with the other sign from a sample on: 33 sound plates have less than 2,
+rectified channels of eight recordings 24 and more beside their zeros."""
 
 
 @check_at(Stage.PLATES)
 def rectified_channels(case: Case) -> Iterator[Finding]:
-    """Find horizontal channels of one sign that turn back at zero: with the other sign from there on they are smooth."""
+    """Find level channels of one sign that turn back at zero: with the other sign from there on they are smooth."""
     for plate in case.trial.forces:
         loaded = (plate.force[:, 2] > 5.0 * touch(case.trial)) & ~plate.in_gap(plate.time)
+        if loaded.sum() < 13:
+            continue
+        around = sliding_window_view(loaded, 13).all(axis=1)
         for way, channel in zip(("forward", "sideward"), plate.force.T, strict=False):
-            corners, size = list[int](), np.abs(channel)
-            for first, stop in true_runs(loaded) if abs(np.sign(channel[loaded]).sum()) == loaded.sum() else ():
-                for k in range(first + 6, stop - 6):
-                    around, left = channel[k - 6 : k + 7], list[float]()
-                    if size[k] > size[k - 1 : k + 2].min():
-                        continue
-                    for kept in (6, 7):
-                        other = np.where(np.arange(13) < kept, around, -around)
-                        left.append(float(np.abs(np.diff(other, 3)).max()))
-                    if np.abs(np.diff(around, 3)).max() > CORNER * min(left):
-                        corners.append(k)
-            if corners:
-                values = {"way": way, "at": plate.time[corners[0]], "count": len(corners), "limit": CORNER}
+            near = sliding_window_view(channel, 13)[around]
+            other = [np.where(np.arange(13) < kept, near, -near) for kept in (6, 7)]
+            bends, *left = (np.abs(np.diff(part, 3)).max(axis=1) for part in (near, *other))
+            at = plate.time[6:-6][around][bends > CORNER * np.minimum(*left)]
+            if at.size and (np.ptp(np.sign(channel[loaded])) < 2.0):
+                values = {"way": way, "at": at[0], "count": at.size, "limit": CORNER}
                 yield finding("plate_channel.rectified", "error", values, on_plate(plate))
 
 
@@ -418,9 +415,9 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
-# The sole beyond the markers [m]: ahead of the toe (the marker is on the forefoot), to either side of the line from heel
-# to toe, more on tall people; and the margin given to it. On 27 sound plates the points lie 15 mm and more ahead of the
-# heel marker, which is behind the sole.
+# The sole beyond the markers [m]: ahead of the toe (the marker is on the forefoot), to either side of the line from
+# heel to toe, more on tall people; and the margin given to it. On 27 sound plates the points lie 15 mm and more ahead
+# of the heel marker, which is behind the sole.
 AHEAD, BESIDE, MARGIN = 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
@@ -593,21 +590,21 @@ def markers_on_another_belt(case: Case) -> Iterator[Finding]:
 
     The middle half of a contact counts, where the whole foot is on the ground.
     """
-    trial, times, away = case.trial, list[Array](), list[Array]()
+    trial, rows = case.trial, [np.zeros((0, 3))]
     for plate in trial.forces:
-        foot = [landmark(trial, f"{end}_{plate.side}", trial.markers) for end in ("heel", "toe")]
+        ends = [landmark(trial, f"{end}_{plate.side}", trial.markers) for end in ("heel", "toe")]
         for first, stop in true_runs((plate.force[:, 2] > touch(trial, 0.3)) & plate.measured):
             amid = slice(first + (stop - first) // 4, stop - (stop - first) // 4)
-            if foot[0] is not None and foot[1] is not None:
-                times.append(plate.time[amid])
-                away.append(at_times(trial.markers.time, 0.5 * (foot[0] + foot[1]), times[-1]) - plate.point[amid])
-    time, apart = (np.concatenate(parts) if parts else np.zeros((0, 3)) for parts in (times, away))
-    known = np.isfinite(apart).all(axis=-1)
-    if known.sum() < 3 or np.ptp(time[known]) < LASTS:
+            at = plate.time[amid]
+            feet = [at_times(trial.markers.time, path[:, :2], at) for path in ends if path is not None]
+            if len(feet) == len(ends):
+                rows.append(np.column_stack([at, np.mean(feet, axis=0) - plate.point[amid, :2]]))
+    time, *apart = (row := np.concatenate(rows))[np.isfinite(row).all(axis=1)].T
+    if time.size < 3 or np.ptp(time) < LASTS:
         return
-    velocity, start = np.polyfit(time[known], apart[known, :2], 1)
-    left = np.abs(apart[known, :2] - start - time[known, None] * velocity).max()
-    if (speed := float(np.linalg.norm(velocity))) > OTHER_FRAME and left < ON_LINE:
+    (velocity, start), away = np.polyfit(time, np.transpose(apart), 1), np.transpose(apart)
+    speed, left = float(np.hypot(*velocity)), np.abs(away - start - time[:, None] * velocity).max()
+    if speed > OTHER_FRAME and left < ON_LINE:
         way = (trial.markers.time - trial.markers.time[0])[:, None, None] * np.append(velocity, 0.0)
         repair = change_markers("markers", lambda markers: replace(markers, position=markers.position - way))
         values = {"speed": speed, "forward": velocity[0], "left": velocity[1], "limit": OTHER_FRAME}

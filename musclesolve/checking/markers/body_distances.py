@@ -38,6 +38,7 @@ from musclesolve.checking.case import (
     exchange_labels,
     in_order,
     remove_samples,
+    replace_fields,
 )
 from musclesolve.checking.files.times_units_axes import POWERS
 from musclesolve.checking.markers.landmark_order import partners, violations
@@ -149,51 +150,40 @@ MOST_EXCHANGES = 12
 # leave of it. 8 sound recordings have up to 0.030, without a standing trial 0.009, of which a shift leaves 0.98 and
 # more; shifted ones 0.065 to 0.27 and 0.023 to 0.032, of which it leaves 0.43 at most.
 LOOSE, VARYING, FITTING = 0.3, 0.02, 0.5
-SAMPLED = 100
-"""Frames, spread over a recording, that show it."""
 
 
 @check_at(Stage.SAMPLE_TIMES)
 def shifted_labels(case: Case) -> Iterator[Finding]:
     """Find labels of a file that stand one column beside their markers, all of them or from one on."""
-    pairs, files = distances(case.trial), {r: m for r in ROLES if (m := getattr(case.trial, r)) is not None}
-    ends = [sorted(pair) for pair in pairs.ends] if pairs is not None else []
-    ends = [pair for pair in ends if all({*pair} <= {*markers.names} for markers in files.values())]
-    if not ends:
+    trial, left = case.trial, dict[tuple[Role, int, int], float]()
+    if (now := _looseness(trial)) < VARYING:
         return
-
-    def apart(markers: Markers, order: Indices) -> tuple[Array, Array]:
-        """The median distance (P,) of each pair [m], and the median deviation from it."""
-        sampled = markers.position[:: max(1, len(markers.time) // SAMPLED), order]
-        one, other = ([markers.names.index(name) for name in names] for names in zip(*ends, strict=True))
-        lengths = np.linalg.norm(sampled[:, one] - sampled[:, other], axis=2)
-        usual = median_of_known(lengths)
-        return usual, median_of_known(np.abs(lengths - usual))
-
-    def misfit_of(lengths: dict[Role, tuple[Array, Array]]) -> float:
-        (usual, varies), (standing, _) = lengths["markers"], lengths.get("static", lengths["markers"])
-        off = (varies + np.abs(usual - standing)) / np.fmax(standing, MERGED)
-        return float(np.where(off < LOOSE, off, LOOSE).mean())  # unknown distances count as loose
-
-    right = {role: apart(markers, np.arange(len(markers.names))) for role, markers in files.items()}
-    now, left = misfit_of(right), dict[tuple[Role, int, int], float]()
-    if now < VARYING:
-        return
-    for role, markers in files.items():
-        for first, by in product(range(len(markers.names) - 2), (1, -1)):  # two are exchanged
-            left[role, first, by] = misfit_of(right | {role: apart(markers, _rolled(markers, first, by))})
-    role, first, by = min(left, key=lambda shift: left[shift])
-    if left[role, first, by] < FITTING * now:
-        file = files[role]
-        values = {"first": file.names[first], "last": file.names[-1], "now": now, "left": left[role, first, by]}
+    for role in ROLES if trial.static is not None else ROLES[:1]:
+        for first, by in product(range(len(getattr(trial, role).names) - 2), (1, -1)):  # two are exchanged
+            left[role, first, by] = _looseness(_moved_labels(trial, role, first, by))
+    best = min(left, key=lambda shift: left[shift])
+    if left[best] < FITTING * now:
+        role, first, by = best
+        names, path = getattr(trial, role).names, getattr(trial, role).path
+        values = {"first": names[first], "last": names[-1], "now": now, "left": left[best]}
+        repair = replace_fields(**{role: getattr(_moved_labels(trial, *best), role)})
         values["place"] = "after" if by > 0 else "before"
-        position = file.position[:, _rolled(file, first, by)]
-        repair = change_markers(role, lambda markers: replace(markers, position=position))
-        yield finding("labels_exchanged.shifted", "error", values, Where(file.path), repair)
+        yield finding("labels_exchanged.shifted", "error", values, Where(path), repair)
 
 
-def _rolled(markers: Markers, first: int, by: int) -> Indices:
-    return np.r_[np.arange(first), np.roll(np.arange(first, len(markers.names)), by)]
+def _looseness(trial: Trial) -> float:
+    """Return how far distances in the segments vary and differ from the standing trial, as shares, on average."""
+    if (pairs := distances(trial)) is None:
+        return 0.0
+    varies = median_of_known(np.abs(pairs.measured(trial.markers.position) - pairs.usual))
+    differs = np.nan_to_num(np.abs(pairs.usual - pairs.standing))
+    return float(np.fmin((varies + differs) / np.fmax(pairs.usual, MERGED), LOOSE).mean())
+
+
+def _moved_labels(trial: Trial, role: Role, first: int, by: int) -> Trial:
+    markers: Markers = getattr(trial, role)
+    order = np.r_[np.arange(first), np.roll(np.arange(first, len(markers.names)), by)]
+    return replace(trial, **{role: replace(markers, position=markers.position[:, order])})
 
 
 def misfit(error: Array, pairs: Distances, marker: int) -> Array:

@@ -30,4 +30,6 @@ def test_a_motion_without_a_standing_trial_shows_it(tmp_path: Path) -> None:
     copy = TrialCopy(recorded("treadmill_walk").parent / P1)
     copy.walk = replace(copy.walk, names=(copy.walk.names[-1], *copy.walk.names[:-1]))
     report = copy.examined(tmp_path, costs=False)
-    assert any(each.code == "labels_exchanged" and "one column after" in each.what for each in report.findings)
+    assert any(
+        each.code == "labels_exchanged" and "one column after" in each.what for each in report.findings
+    )
