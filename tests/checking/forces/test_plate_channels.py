@@ -80,7 +80,8 @@ def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray])
             "time_offset",
             "ms early against the motion, its other channels are not",
         ),
-        (lambda force: np.abs(force), "plate_channel", "never changes its sign"),
+        (lambda force: np.abs(force), "plate_channel", "turns back at zero within one sample (2 times"),
+        (lambda force: np.maximum(force, 0.0), "plate_channel", "never changes its sign"),
         (
             lambda force: np.clip(force, -60.0, 60.0),
             "plate_clipped",

@@ -1,0 +1,45 @@
+"""Markers and points of force in other frames: the way of a belt added to one, or points behind the heel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+from trial_copy import TrialCopy
+
+from musclesolve.data import reference_stride
+from musclesolve.synthetic.faults import plate_middles
+
+
+@pytest.mark.parametrize("speed", [1.2, -1.2])
+def test_the_way_of_a_belt_in_the_markers_alone_is_named(speed: float, tmp_path: Path) -> None:
+    copy = TrialCopy(reference_stride())
+    way = (copy.walk.time - copy.walk.time[0])[:, None] * copy.in_file((speed, 0.0, 0.0))
+    copy.put(copy.walk.position + way[:, None])
+    found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity == "error"]
+    assert [each.code for each in found] == ["pressure_offset"]
+    assert f"({speed:+.0f}." in found[0].what and "the way of a belt" in found[0].what
+
+
+def test_points_that_begin_behind_the_heel_marker_leave_the_sole(tmp_path: Path) -> None:
+    """Ways times 1.5 of a step that the recording cuts."""
+    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
+    for plate in copy.plates("r"):
+        point = copy.plate(plate, "point")
+        middle = plate_middles(copy.plate(plate, "force")[:, 2], point)
+        copy.set_plate(plate, "point", middle + 1.5 * (point - middle))
+    found = copy.examined(tmp_path, costs=False).findings
+    assert [each.where.plate for each in found if each.code == "pressure_outside"] == ["right"]
+
+
+def test_a_plate_that_is_dead_for_a_while_shows_no_short_way(recorded_walk_trial, tmp_path: Path) -> None:
+    copy = TrialCopy(recorded_walk_trial.path)
+    (plate,) = copy.plates("l")
+    force = copy.plate(plate, "force").copy()
+    amid = int(np.flatnonzero(force[:, 2] > 200.0).mean())
+    force[amid : amid + 120] = 0.0
+    copy.set_plate(plate, "force", force)
+    report = copy.examined(tmp_path, costs=False)
+    assert "contact_without_force" in report.codes and "pressure_way" not in report.codes
