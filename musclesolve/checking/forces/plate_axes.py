@@ -141,7 +141,7 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
         return
     for index, plate in enumerate(case.trial.forces):
         pushes = []
-        for track in _rolling(case, index, plate):
+        for track in (rolled for rolled in _rolling(case, index, plate) if rolled.whole):
             beside = at_times(time, pelvis[:, :2], track.time) - track.heel
             way = beside[-1] - beside[0]
             inward = np.array([-way[1], way[0]]) * (1.0 if plate.side == "r" else -1.0)
@@ -563,7 +563,7 @@ def drifting_points(case: Case) -> Iterator[Finding]:
     trial, feet = case.trial, seen_feet(case.trial)
     rows, places = list[list[float]](), list[Array]()
     for index, plate in enumerate(trial.forces):
-        for track in tracks(case, index, plate) if not runs(trial) else ():
+        for track in tracks(case, index, plate) if not (runs(trial) or case.found("force_step")) else ():
             amid = slice(len(track.time) // 4, -(len(track.time) // 4))
             sole = 0.5 * (feet[plate.side].heel + feet[plate.side].toe)[:, 2]
             floor = np.interp(track.time, plate.time, plate.point[:, 2])

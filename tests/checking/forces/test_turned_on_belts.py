@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_axes import drifting_points, turned_cameras
+from musclesolve.checking.forces.plate_zero_and_saturation import force_steps
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
@@ -50,3 +52,15 @@ def test_an_origin_that_drifts_is_named(way: tuple[float, float, float], tmp_pat
     for each in said:
         assert 25.0 < float(each.what.partition(": by ")[2].partition(" mm")[0]) < 45.0
         assert not list(drifting_points(case.repaired(each)))
+
+
+def test_forces_whose_samples_are_lost_are_no_drift(tmp_path: Path) -> None:
+    """What follows is 40 ms early, so that points run ahead of both feet."""
+    copy = TrialCopy(recorded("treadmill_walk/p3/walk.toml"))
+    time, values = copy.forces.time, copy.forces.values
+    lost = np.arange(len(time)) // round(0.04 / float(np.diff(time).mean())) == 45
+    kept = values[~lost]
+    copy.forces = replace(copy.forces, time=time[: len(kept)], values=kept, lines=copy.forces.lines[:0])
+    case = loaded(copy.write(tmp_path))
+    assert list(drifting_points(case))
+    assert not list(drifting_points(replace(case, findings=tuple(force_steps(case)))))
