@@ -11,7 +11,7 @@ import pytest
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_axes import drifting_points, turned_cameras
-from musclesolve.checking.forces.plate_zero_and_saturation import force_steps
+from musclesolve.results.finding import Finding, Where
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
@@ -54,13 +54,12 @@ def test_an_origin_that_drifts_is_named(way: tuple[float, float, float], tmp_pat
         assert not list(drifting_points(case.repaired(each)))
 
 
-def test_forces_whose_samples_are_lost_are_no_drift(tmp_path: Path) -> None:
-    """What follows is 40 ms early, so that points run ahead of both feet."""
+def test_points_of_forces_that_lost_samples_do_not_drift(tmp_path: Path) -> None:
+    """What follows a lost sample is early: points run ahead of both feet."""
     copy = TrialCopy(recorded("treadmill_walk/p3/walk.toml"))
-    time, values = copy.forces.time, copy.forces.values
-    lost = np.arange(len(time)) // round(0.04 / float(np.diff(time).mean())) == 45
-    kept = values[~lost]
-    copy.forces = replace(copy.forces, time=time[: len(kept)], values=kept, lines=copy.forces.lines[:0])
+    passed = np.linspace(0.0, 0.04, len(copy.walk.time))[:, None, None]
+    copy.put(copy.walk.position + passed * copy.in_file((1.0, 0.0, 0.0)))
     case = loaded(copy.write(tmp_path))
+    step = Finding("force_step", "warning", "", "", Where())
     assert list(drifting_points(case))
-    assert not list(drifting_points(replace(case, findings=tuple(force_steps(case)))))
+    assert not list(drifting_points(replace(case, findings=(step,))))
