@@ -640,15 +640,9 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 values = {"most": most, "side": name, "limit": least}
                 yield finding("force_without_contact", error_if(most > 2.0 * least), values, where)
         standing = eroded(foot.ground, edge) & known & (vertical < least)
-        shortest, heavy = (
-            frames_of(SHORTEST_CONTACT, rate),
-            LACKING * case.trial.subject.mass * STANDARD_GRAVITY,
-        )
+        standing = long_enough(standing, frames_of(SHORTEST_CONTACT, rate))
         for first, stop in true_runs(standing):
-            # no foot sheds and takes up the body within one frame each: the plate is dead
-            dead = first > 0 and stop < time.size and min(vertical[first - 1], vertical[stop]) > heavy
-            lifted = stop - first < shortest or _only_touches(case, side, slice(first, stop))
-            standing[first:stop] &= dead or not lifted
+            standing[first:stop] &= not _only_touches(case, side, slice(first, stop))
         if standing.any():
             spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))

@@ -143,7 +143,7 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
         return
     for index, plate in enumerate(case.trial.forces):
         pushes = []
-        for track in _rolling(case, index, plate):
+        for track in (rolled for rolled in _rolling(case, index, plate) if rolled.whole):
             beside = at_times(time, pelvis[:, :2], track.time) - track.heel
             way = beside[-1] - beside[0]
             inward = np.array([-way[1], way[0]]) * (1.0 if plate.side == "r" else -1.0)
@@ -349,7 +349,8 @@ def rectified_channels(case: Case) -> Iterator[Finding]:
             other = [np.where(np.arange(13) < kept, near, -near) for kept in (6, 7)]
             bends, *left = (np.abs(np.diff(part, 3)).max(axis=1) for part in (near, *other))
             at = plate.time[6:-6][around][bends > CORNER * np.minimum(*left)]
-            if at.size and (np.ptp(np.sign(channel[loaded])) < 2.0):
+            at = at[np.diff(at, prepend=-np.inf) > SHORTEST_CONTACT]
+            if at.size and np.ptp(np.sign(channel[loaded])) < 2.0:
                 values = {"way": way, "at": at[0], "count": at.size, "limit": CORNER}
                 yield finding("plate_channel.rectified", "error", values, on_plate(plate))
 
@@ -416,7 +417,7 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
 # The sole beyond the markers [m]: ahead of the toe (the marker is on the forefoot), to either side of the line from
-# heel to toe, more on tall people; and the margin given to it. On 27 sound plates the points lie 15 mm and more ahead
+# heel to toe, more on tall people; and the margin given to it. On 16 sound plates the points lie 15 mm and more ahead
 # of the heel marker, which is behind the sole.
 AHEAD, BESIDE, MARGIN = 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
@@ -470,8 +471,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    # a plate that is dead for a while ends no contact
-    contacts = time_spans(~long_enough(~loaded, frames_of(SHORTEST_TRACK, plate.rate)), plate.time)
+    contacts = time_spans(loaded, plate.time)
     # A foot that stands on the border of two plates shows on each a part of its sole.
     beside = [other for k, other in enumerate(trial.forces) if k != index and other.side == plate.side]
     shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]
@@ -621,7 +621,7 @@ def drifting_points(case: Case) -> Iterator[Finding]:
     """Find an origin that drifts: points pass under both feet at a place that moves alike from contact to contact."""
     trial, feet = case.trial, seen_feet(case.trial)
     rows, places = list[list[float]](), list[Array]()
-    for index, plate in enumerate(trial.forces) if not runs(trial) else ():
+    for index, plate in enumerate(trial.forces) if not (runs(trial) or case.found("force_step")) else ():
         for track in filter(lambda track: track.whole, tracks(case, index, plate)):
             foot, amid = feet[plate.side], track.time[len(track.time) // 4 : -(len(track.time) // 4)]
             sole = np.interp(amid, trial.markers.time, 0.5 * (foot.heel + foot.toe)[:, 2])

@@ -301,9 +301,9 @@ BESIDE, CATCH_UP, FEWEST_BESIDE = 0.14, 0.03, 5
 STRETCHED = 0.035
 # Time by which markers come later than those beside them [s], what it must change in distances (root of the sum of mean
 # squares [m]), and the share of their changes that it explains: there 15 sound recordings and 100 windows of 0.8 to 2 s
-# have up to 9.3 ms, because skin follows the bones late. Seen from a belt, it is late by 14 to 17 ms on two knees and a
-# foot, but on the other side by 0.68 to 0.76 of it: from half of it on, it is skin.
-LATE, LEAST_LATE, HALF, LIKE_SKIN = 0.013, 0.005, 0.5, 0.5
+# have up to 9.3 ms, because skin follows the bones late; one of 0.7 s has 27 ms. Seen from a belt, it is late by 14 to
+# 17 ms on two knees and a foot, but on the other side by 0.68 to 0.76 of it: from half of it on, it is skin.
+LATE, LEAST_LATE, HALF, LIKE_SKIN, LONG_ENOUGH = 0.013, 0.005, 0.5, 0.5, 0.8
 # So many times as far moves an acromion, 5 cm above the center of the shoulder, as the arm and the shoulder rise.
 OF_SHOULDER = 3.0
 FEWEST_FRAMES = 3
@@ -383,9 +383,9 @@ def _late(trial: Trial) -> Iterator[Finding]:
     A distance to a marker that comes late by t changes by t times the velocity of the marker along it: least squares.
     """
     markers, pairs, legs = trial.markers, distances(trial), markers_of(trial, "pelvis", *LEG, "cluster")
-    if pairs is None:
-        return
     position = markers.position[trial.frames()]
+    if pairs is None or len(position) < frames_of(LONG_ENOUGH, markers.rate):
+        return
     velocity = np.gradient(position, 1.0 / markers.rate, axis=0)
     apart = position[:, pairs.other] - position[:, pairs.one]
     length = np.linalg.norm(apart, axis=2)

@@ -65,7 +65,7 @@ STRETCH, STRETCH_STEP = 0.25, 0.05
 GAIN, LEAK, OFFSET, CHANGE = 1.2, 0.12, 6.0, 2.0
 """Factor, share of another moment, constant and rms of any change [N m] below which a column counts as sound, whatever
 the evidence: other knees and arms of a model change single moments by up to 1.8 N m rms."""
-LEAST = {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET, "late": SMALLEST_S}
+LEAST = {"gain": 0.1, "leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET, "late": SMALLEST_S}
 """Kind of a fault -> size below which it is none."""
 EXCHANGED = 0.7, 1.3
 """Size of an exchange that is one; no more of another moment is in a column."""

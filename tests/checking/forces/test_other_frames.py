@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from recorded_data import recorded
 from trial_copy import TrialCopy
@@ -32,14 +31,3 @@ def test_points_that_begin_behind_the_heel_marker_leave_the_sole(tmp_path: Path)
         copy.set_plate(plate, "point", middle + 1.5 * (point - middle))
     found = copy.examined(tmp_path, costs=False).findings
     assert [each.where.plate for each in found if each.code == "pressure_outside"] == ["right"]
-
-
-def test_a_plate_that_is_dead_for_a_while_shows_no_short_way(recorded_walk_trial, tmp_path: Path) -> None:
-    copy = TrialCopy(recorded_walk_trial.path)
-    (plate,) = copy.plates("l")
-    force = copy.plate(plate, "force").copy()
-    amid = int(np.flatnonzero(force[:, 2] > 200.0).mean())
-    force[amid : amid + 120] = 0.0
-    copy.set_plate(plate, "force", force)
-    report = copy.examined(tmp_path, costs=False)
-    assert "contact_without_force" in report.codes and "pressure_way" not in report.codes

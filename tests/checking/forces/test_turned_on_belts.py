@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_axes import drifting_points, turned_cameras
+from musclesolve.results.finding import Finding, Where
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 
@@ -50,3 +52,14 @@ def test_an_origin_that_drifts_is_named(way: tuple[float, float, float], tmp_pat
     for each in said:
         assert 25.0 < float(each.what.partition(": by ")[2].partition(" mm")[0]) < 45.0
         assert not list(drifting_points(case.repaired(each)))
+
+
+def test_points_of_forces_that_lost_samples_do_not_drift(tmp_path: Path) -> None:
+    """What follows a lost sample is early: points run ahead of both feet."""
+    copy = TrialCopy(recorded("treadmill_walk/p3/walk.toml"))
+    passed = np.linspace(0.0, 0.04, len(copy.walk.time))[:, None, None]
+    copy.put(copy.walk.position + passed * copy.in_file((1.0, 0.0, 0.0)))
+    case = loaded(copy.write(tmp_path))
+    step = Finding("force_step", "warning", "", "", Where())
+    assert list(drifting_points(case))
+    assert not list(drifting_points(replace(case, findings=(step,))))

@@ -52,6 +52,11 @@ def test_skin_that_is_late_on_both_knees_is_skin() -> None:
         assert len(said) == 2 - count
 
 
+def test_less_than_a_step_shows_no_late_marker() -> None:
+    trial = loaded(recorded("instrumented_knee/walk_ss1.toml")).trial
+    assert not list(_late(replace(trial, time_range=(0.31, 0.99))))
+
+
 def test_skin_is_not_late(tmp_path: Path) -> None:
     case = loaded(recorded("treadmill_walk/p3/walk.toml"))
     assert not list(_late(case.trial))

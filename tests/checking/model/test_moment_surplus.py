@@ -14,7 +14,8 @@ from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
-from benchmarks.planted_model_faults import Case, on_column, trials
+from benchmarks import sound_models
+from benchmarks.planted_model_faults import WRONG_LOADS, Case, moments_of_wrong_loads, on_column, trials
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import MomentCase, moment_case, surplus
 from musclesolve.checking.model.model_case import Motion
@@ -276,3 +277,18 @@ def test_the_moments_of_one_leg_come_late(name: str, side: str, by: float) -> No
     (found,) = [each for each in found_in(name, late) if each.code == "time_offset"]
     assert f"the {'right' if side == 'r' else 'left'} leg" in found.what
     assert ("late" if by > 0.0 else "early") in found.what
+
+
+def test_moments_without_a_root_that_lack_a_foot_at_the_ends_keep_their_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside other faults of the columns a leg would have 1.04 times the moments that it needs."""
+    files = trials(recorded("instrumented_knee").parent)["knee"](tmp_path)
+    monkeypatch.setitem(WRONG_LOADS, "as they are", lambda load: load)
+    monkeypatch.setattr("benchmarks.planted_model_faults.pick", lambda draw, of: of[-1])
+    case, _ = moments_of_wrong_loads(sound_models.walk(files), np.random.default_rng(0))
+    assert case.moments is not None
+    kept = [k for k, name in enumerate(case.moments.names) if not name.startswith("pelvis")]
+    names = tuple(case.moments.names[k] for k in kept)
+    moments = replace(case.moments, names=names, values=case.moments.values[:, kept])
+    assert "moment_scale" not in {f.code for f in sound_models.findings(replace(case, moments=moments))}
