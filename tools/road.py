@@ -38,10 +38,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157294,
+    "Python, package and muscle_db": 157334,
     "public names": 180,
     "bindings of vague names": 64,
-    "records of one module": 224,
+    "records of one module": 220,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
