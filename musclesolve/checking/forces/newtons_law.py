@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs, unit_or_zero
 from musclesolve.checking.case import (
@@ -606,6 +605,8 @@ def tilted_markers(case: Case) -> Iterator[Finding]:
     angle = float(np.arctan(slope))
     tilt = abs(np.degrees(angle))
     if np.sum(np.diff(np.sort(along)) > APART) > 1 and off < ON_A_LINE and TILTED < tilt < OF_STAIRS:
+        from scipy.spatial.transform import Rotation
+
         turn = Rotation.from_rotvec(angle * np.cross((0.0, 0.0, 1.0), way)).as_matrix()
         values, where = {"tilt": tilt, "limit": TILTED}, Where(trial.markers.path)
         repair = rotate_recordings(turn, None)

@@ -416,10 +416,9 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
-# The sole beyond the markers [m]: ahead of the toe (the marker is on the forefoot), to either side of the line from
-# heel to toe, more on tall people; and the margin given to it. On 16 sound plates the points lie 15 mm and more ahead
-# of the heel marker, which is behind the sole.
-AHEAD, BESIDE, MARGIN = 0.08, 0.06, 0.02
+# The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
+# the line from heel to toe, more on tall people; and the margin given to it.
+BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
@@ -692,7 +691,7 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
         spans: list[Run] = []
         farthest = 0.0
         for track in tracks(case, index, plate):
-            lengthwise = np.maximum(-track.along, track.along - track.length - size * AHEAD)
+            lengthwise = np.maximum(-size * BEHIND - track.along, track.along - track.length - size * AHEAD)
             beyond = np.maximum(lengthwise, np.abs(track.across) - size * BESIDE)
             outside = (beyond > MARGIN) & (track.time >= first) & (track.time <= last)
             outside = long_enough(outside, 1 + frames_of(SHORTEST_CONTACT, plate.rate))

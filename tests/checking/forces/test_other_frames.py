@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded_data import recorded
 from trial_copy import TrialCopy
 
 from musclesolve.data import reference_stride
-from musclesolve.synthetic.faults import plate_middles
 
 
 @pytest.mark.parametrize("speed", [1.2, -1.2])
@@ -20,14 +18,3 @@ def test_the_way_of_a_belt_in_the_markers_alone_is_named(speed: float, tmp_path:
     found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity == "error"]
     assert [each.code for each in found] == ["pressure_offset"]
     assert f"({speed:+.0f}." in found[0].what and "the way of a belt" in found[0].what
-
-
-def test_points_that_begin_behind_the_heel_marker_leave_the_sole(tmp_path: Path) -> None:
-    """Ways times 1.5 of a step that the recording cuts."""
-    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
-    for plate in copy.plates("r"):
-        point = copy.plate(plate, "point")
-        middle = plate_middles(copy.plate(plate, "force")[:, 2], point)
-        copy.set_plate(plate, "point", middle + 1.5 * (point - middle))
-    found = copy.examined(tmp_path, costs=False).findings
-    assert [each.where.plate for each in found if each.code == "pressure_outside"] == ["right"]
