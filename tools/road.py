@@ -38,7 +38,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157334,
+    "Python, package and muscle_db": 157347,
     "public names": 180,
     "bindings of vague names": 64,
     "records of one module": 220,

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs, unit_or_zero
+from musclesolve._util.arrays import (
+    UP,
+    Array,
+    Mask,
+    at_times,
+    long_enough,
+    time_spans,
+    true_runs,
+    unit_or_zero,
+)
 from musclesolve.checking.case import (
     Case,
     Stage,
@@ -34,6 +43,7 @@ from musclesolve.checking.observed_body import (
 )
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.motion.events.foot_events import headings
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce, Side, Trial
@@ -605,11 +615,8 @@ def tilted_markers(case: Case) -> Iterator[Finding]:
     angle = float(np.arctan(slope))
     tilt = abs(np.degrees(angle))
     if np.sum(np.diff(np.sort(along)) > APART) > 1 and off < ON_A_LINE and TILTED < tilt < OF_STAIRS:
-        from scipy.spatial.transform import Rotation
-
-        turn = Rotation.from_rotvec(angle * np.cross((0.0, 0.0, 1.0), way)).as_matrix()
+        repair = rotate_recordings(rotation_about(np.cross(UP, way), np.asarray(angle)), None)
         values, where = {"tilt": tilt, "limit": TILTED}, Where(trial.markers.path)
-        repair = rotate_recordings(turn, None)
         yield finding("off_support.slope", error_if(tilt > FAR_TILTED), values, where, repair)
 
 

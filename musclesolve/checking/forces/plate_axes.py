@@ -37,6 +37,7 @@ from musclesolve.checking.case import (
     on_plate,
 )
 from musclesolve.checking.forces.newtons_law import (
+    Law,
     along_walking_direction,
     away,
     law,
@@ -74,14 +75,15 @@ STAIR = 0.12
 @check_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
     """Find wrong axes of plates by the acceleration of the body, or by what the feet do where it shows none."""
+    required = law(case)
     if not case.found("plate_baseline", severity="warning"):  # a plate that sways fits no axes
-        yield from _reversed_under_feet(case) if law(case) is None else _changed_axes(case)
+        yield from _reversed_under_feet(case) if required is None else _changed_axes(case, required)
 
 
-def _changed_axes(case: Case) -> Iterator[Finding]:
+def _changed_axes(case: Case, required: Law) -> Iterator[Finding]:
     """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration."""
-    required, mass = law(case), case.trial.subject.mass
-    if required is None or not mass > 0.0:
+    mass = case.trial.subject.mass
+    if not mass > 0.0:
         return
     at = required.time[required.frames]
     loads = [at_times(plate.time, smooth_force(plate), at) for plate in case.trial.forces]
@@ -331,24 +333,25 @@ AGAINST, AGAINST_S = 0.08, 0.05
 """Force on one foot [body weights], and its duration [s], from which a channel that never has its sign is wrong."""
 
 
-CORNER = 8.0
+CORNER, AROUND = 8.0, 6
 """Third differences of a channel over those with the other sign from a sample on: 33 sound plates have less than 2,
-rectified channels of eight recordings 24 and more beside their zeros."""
+rectified channels of eight recordings 24 and more beside their zeros; samples on either side that show it."""
 
 
 @check_at(Stage.PLATES)
 def rectified_channels(case: Case) -> Iterator[Finding]:
     """Find level channels of one sign that turn back at zero: with the other sign from there on they are smooth."""
+    count = 2 * AROUND + 1
     for plate in case.trial.forces:
         loaded = (plate.force[:, 2] > 5.0 * touch(case.trial)) & ~plate.in_gap(plate.time)
-        if loaded.sum() < 13:
+        if loaded.sum() < count:
             continue
-        around = sliding_window_view(loaded, 13).all(axis=1)
+        around = sliding_window_view(loaded, count).all(axis=1)
         for way, channel in zip(("forward", "sideward"), plate.force.T, strict=False):
-            near = sliding_window_view(channel, 13)[around]
-            other = [np.where(np.arange(13) < kept, near, -near) for kept in (6, 7)]
+            near = sliding_window_view(channel, count)[around]
+            other = [np.where(np.arange(count) < kept, near, -near) for kept in (AROUND, AROUND + 1)]
             bends, *left = (np.abs(np.diff(part, 3)).max(axis=1) for part in (near, *other))
-            at = plate.time[6:-6][around][bends > CORNER * np.minimum(*left)]
+            at = plate.time[AROUND:-AROUND][around][bends > CORNER * np.minimum(*left)]
             at = at[np.diff(at, prepend=-np.inf) > SHORTEST_CONTACT]
             if at.size and np.ptp(np.sign(channel[loaded])) < 2.0:
                 values = {"way": way, "at": at[0], "count": at.size, "limit": CORNER}

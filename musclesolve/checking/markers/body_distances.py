@@ -158,11 +158,8 @@ MANY = 100
 @check_at(Stage.SAMPLE_TIMES)
 def shifted_labels(case: Case) -> Iterator[Finding]:
     """Find labels of a file that stand one column beside their markers, all of them or from one on."""
-    markers, left = case.trial.markers, dict[tuple[Role, int, int], float]()
-    some = slice(None, None, markers.time.size // MANY + 1)
-    trial = replace(
-        case.trial, markers=replace(markers, time=markers.time[some], position=markers.position[some])
-    )
+    left, static = dict[tuple[Role, int, int], float](), case.trial.static
+    trial = replace(case.trial, markers=_thinned(case.trial.markers), static=static and _thinned(static))
     if (now := _looseness(trial)) < VARYING:
         return
     for role in ROLES if trial.static is not None else ROLES[:1]:
@@ -176,6 +173,12 @@ def shifted_labels(case: Case) -> Iterator[Finding]:
         values = {"first": names[first], "last": names[-1], "place": place, "now": now, "left": left[best]}
         repair = replace_fields(**{role: getattr(_moved_labels(case.trial, *best), role)})
         yield finding("labels_exchanged.shifted", "error", values, Where(path), repair)
+
+
+def _thinned(markers: Markers) -> Markers:
+    """Return every so many frames, `MANY` at most."""
+    some = slice(None, None, markers.time.size // MANY + 1)
+    return replace(markers, time=markers.time[some], position=markers.position[some])
 
 
 def _looseness(trial: Trial) -> float:

@@ -94,19 +94,19 @@ def held_samples(case: Case) -> Iterator[Finding]:
         held = np.zeros_like(still)
         # Not how far the neighbors go: a foot rotates about a toe that stands still.
         near = pairs.of(markers.names.index(name)) if pairs else np.zeros(0, bool)
-        every = np.linalg.norm(markers.position - path[:, None], axis=-1)
-        apart = length[:, near] if near.any() else every
+        on_body = bool(near.any())
+        apart = length[:, near] if on_body else np.linalg.norm(markers.position - path[:, None], axis=-1)
         for start, stop in true_runs(long_enough(still, shortest - 1)):
             first, last = start - 1, stop - 1
             rests = (np.abs(path[stop : stop + 1] - path[last]) <= HELD_STEPS * digit).all(axis=1).any()
             if not rests and median_of_known(np.abs(apart[last] - apart[first])) > NEIGHBORS_GO:
                 held[first : last + 1] = True
         kinds, known = {"frozen": held}, np.zeros_like(held)
-        for by, limits in FILLED_BY.items():
-            kinds[f"frozen.{by}"] = _on_polynomial(path, apart, fewest, digit, *limits)
+        for by in FILLED_BY if on_body else ["straight"]:
+            kinds[f"frozen.{by}"] = _on_polynomial(path, apart, fewest, digit, *FILLED_BY[by])
         for code, frames in kinds.items():
             frames, known = frames & ~known, frames | known
-            if frames.any() and (near.any() or code != "frozen.curved"):
+            if frames.any():
                 values = {"name": name, "count": frames.sum()}
                 where = Where(markers.path, markers=(name,), times=time_spans(frames, markers.time))
                 # The first of the frames was measured.
