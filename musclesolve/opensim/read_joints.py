@@ -298,9 +298,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
                 # its ellipsoid is turned by 90 degrees about z: abduction is about y, elevation about -x
                 direction = context.number(element, "scapula_winging_axis_direction", 0.0)
                 origin = element.filled("scapula_winging_axis_origin")
-                parent, child = (
-                    None if frame is None else _turned_about_z(frame) for frame in (parent, child)
-                )
+                parent, child = (None if pose is None else _turned_about_z(pose) for pose in (parent, child))
                 radii = radii[[1, 0, 2]]
                 if origin is not None:
                     x, y = origin.pair()
