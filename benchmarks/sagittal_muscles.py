@@ -10,10 +10,10 @@ from importlib import resources
 import numpy as np
 
 import muscle_db
+from benchmarks.planar import PlanarMuscles, PlanarTree, Switches, into_plane
+from benchmarks.planar.planar_tree import place
 from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar import PlanarMuscles, PlanarTree, Switches, into_plane
-from musclesolve.dynamics.planar.planar_tree import place
 from musclesolve.errors import InputError
 from musclesolve.muscles.scaling.scaled_paths import SEARCH, least_gap, reachable, search_grid
 

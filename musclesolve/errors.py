@@ -112,14 +112,14 @@ class InputError(MuscleSolveError, ValueError):
             folder, _, name = code_or_key.rpartition(".")
             texts = error_templates(folder)[name]
             parts = {"key": code_or_key} | {part: text.format(**fields) for part, text in texts.items()}
-        given = {
+        stated = {
             "problem": problem,
             "code": code,
             "where": _place(where),
             "expected": expected,
             "remedy": remedy,
         }
-        parts |= {part: text for part, text in given.items() if text is not None}
+        parts |= {part: text for part, text in stated.items() if text is not None}
         return cls(parts.pop("problem"), file=file, **parts)
 
     def moved(

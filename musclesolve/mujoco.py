@@ -218,7 +218,7 @@ class MujocoModel(SimulatedModel):
         qacc = (
             np.gradient(qvel, time, axis=0) if qacc is None else check_array(qacc, "qacc", (frames, model.nv))
         )
-        given = None if external is None else check_array(external, "external", (frames, bodies, 6))
+        wrenches = None if external is None else check_array(external, "external", (frames, bodies, 6))
         count = len(self.muscle)
         tau, arm = np.empty((frames, model.nv)), np.empty((frames, model.nv, count))
         length, capacity, passive = (np.empty((frames, count)) for _ in range(3))
@@ -238,8 +238,8 @@ class MujocoModel(SimulatedModel):
             model.opt.disableflags = usual | int(without)
             engine.mj_inverse(model, data)
             tau[frame] = data.qfrc_inverse
-            if given is not None:
-                for body, wrench in enumerate(given[frame]):
+            if wrenches is not None:
+                for body, wrench in enumerate(wrenches[frame]):
                     if wrench.any():
                         acting = np.zeros(model.nv)
                         place = data.xipos[body]
@@ -323,8 +323,8 @@ class MujocoModel(SimulatedModel):
         Without a number it is zero; other actuators rest.
         """
         time = check_increasing(time, where="time")
-        given = check_array(activation, "activation", (len(time), len(self.muscle)), finite=False)
-        a = np.nan_to_num(given)
+        known = check_array(activation, "activation", (len(time), len(self.muscle)), finite=False)
+        a = np.nan_to_num(known)
         change = np.gradient(a, time, axis=0)
         rise, fall = self.model.actuator_dynprm[self.muscle, :2].T
         constant = np.where(change > 0.0, rise * (0.5 + 1.5 * a), fall / (0.5 + 1.5 * a))

@@ -38,10 +38,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157347,
+    "Python, package and muscle_db": 156655,
     "public names": 180,
-    "bindings of vague names": 64,
-    "records of one module": 220,
+    "bindings of vague names": 44,
+    "records of one module": 214,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

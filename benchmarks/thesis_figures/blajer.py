@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.planar import PlanarMotion, PlanarTree, Support, foot_support, planar_body, supported_inverse
+from benchmarks.planar.planar_dynamics import support_position
+from benchmarks.planar.planar_tree import material_points, place
 from benchmarks.sagittal_muscles import sagittal_muscles
 from benchmarks.thesis_figures.drawing import COLORS, Finding, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar import (
-    PlanarMotion,
-    PlanarTree,
-    Support,
-    foot_support,
-    planar_body,
-    supported_inverse,
-)
-from musclesolve.dynamics.planar.planar_dynamics import support_position
-from musclesolve.dynamics.planar.planar_tree import material_points, place
 from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
 

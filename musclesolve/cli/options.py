@@ -173,9 +173,9 @@ def with_settings(
         ]
 
         @functools.wraps(command)
-        def run(**given: Any) -> None:
-            stated = {name: _stated(setting, given.pop(name)) for name, setting in settings.items()}
-            command(**given, **{name: value for name, value in stated.items() if value is not None})
+        def run(**arguments: Any) -> None:
+            stated = {name: _stated(setting, arguments.pop(name)) for name, setting in settings.items()}
+            command(**arguments, **{name: value for name, value in stated.items() if value is not None})
 
         parameters = [*named.values(), *more]
         run.__signature__ = form.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -159,8 +159,8 @@ def study(progress: Progress, study: Path, folder: Path) -> list[Path]:
 
 
 TASKS: dict[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (
+    task.__name__: task
+    for task in (
         *(check, run, plot, compare, compare_results, report, picture, export, answer, recording),
         *(check_study, study),
     )

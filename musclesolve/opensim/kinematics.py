@@ -172,15 +172,15 @@ class JointAxes:
         return -twists if self.arrays.backward[joint] else twists
 
 
-def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
+def coordinate_values(model: OpenSimModel, stated: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
 
     Raises:
         InputError: a name is unknown, or values are no numbers, or of different lengths.
     """
-    check_type(given, Mapping, "values", "a dict of arrays by the names of coordinates")
+    check_type(stated, Mapping, "values", "a dict of arrays by the names of coordinates")
     number, columns = model.coordinate_number, dict[int, Array]()
-    for name, column in given.items():
+    for name, column in stated.items():
         array = np.atleast_1d(check_real_array(column, name, "numbers [rad or m]"))
         columns[number[name]] = check_array(array, name, ("T",), finite=False)
     sizes = {column.size for column in columns.values()} - {1} or {1}

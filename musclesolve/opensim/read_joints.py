@@ -268,7 +268,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
     translations: list[TransformAxis | None] = []
     if element.tag == "CustomJoint":
         transform = element.require("SpatialTransform")
-        axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
+        axes = {axis.name: axis for axis in transform.children if axis.tag == "TransformAxis"}
         if set(axes) != set(_NAMED_AXES):  # in any order
             transform.fail(
                 "bad_format",
@@ -298,7 +298,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
                 # its ellipsoid is turned by 90 degrees about z: abduction is about y, elevation about -x
                 direction = context.number(element, "scapula_winging_axis_direction", 0.0)
                 origin = element.filled("scapula_winging_axis_origin")
-                parent, child = (None if each is None else _turned_about_z(each) for each in (parent, child))
+                parent, child = (None if pose is None else _turned_about_z(pose) for pose in (parent, child))
                 radii = radii[[1, 0, 2]]
                 if origin is not None:
                     x, y = origin.pair()

@@ -861,12 +861,12 @@ class UncertainPeak:
     # (source,) shares of the sources in the variance, to first order; None without contributions
     shares: xr.DataArray | None
 
-    def main_sources(self, most: int = 3) -> str:
-        """The sources that contribute most to the variance, "hip center 45 %, soft tissue 21 %"; "" without any."""
+    def main_sources(self) -> str:
+        """Up to three main sources of the variance, "hip center 45 %, soft tissue 21 %"; "" without any."""
         if self.shares is None:
             return ""
         share, labels = np.nan_to_num(self.shares.values), self.shares["source_label"].values
-        order = np.argsort(-share)[:most]
+        order = np.argsort(-share)[:3]
         return ", ".join(f"{labels[k]} {100.0 * share[k]:.0f} %" for k in order if share[k] > 0.0)
 
 

@@ -51,7 +51,7 @@ class KnownNames:
     """Labels of a trial without side, by dimension, and the questions of its file."""
 
     labels: Mapping[str, frozenset[str]]
-    asked: frozenset[str]
+    questions: frozenset[str]
 
     def curves(self, variable: str) -> list[str] | None:
         """The names of the curves of a quantity; None where the labels of a dimension are not known here."""

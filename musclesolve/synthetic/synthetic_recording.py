@@ -358,8 +358,8 @@ unloaded_below_n = {options.unloaded_below:g}
 AXIS_NAMES = ["forward", "left", "up"]
 
 OF_TRUTH = {
-    each.name: each
-    for each in (
+    quantity.name: quantity
+    for quantity in (
         Quantity("ground_force", ("time", "side", "axis"), "N", "force of the ground on the foot"),
         Quantity(
             "free_moment", ("time", "side"), "N m", "moment about the vertical through the center of pressure"

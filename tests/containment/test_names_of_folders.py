@@ -14,7 +14,6 @@ from thorough import examples
 from musclesolve._util.written_files import MOST_FOLDER_BYTES, safe
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
-from musclesolve.studies.many_trials.run_many import TAKEN, folder_names
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 
 ODD = [
@@ -66,9 +65,9 @@ def well_behaved(name: str) -> bool:
 
 @pytest.mark.parametrize("file", ODD)
 def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
-    (name,) = folder_names([Path("/study", file)])
+    (name,) = run.folder_names([Path("/study", file)])
     assert well_behaved(name)
-    assert name.casefold() not in TAKEN
+    assert name.casefold() not in run.TAKEN
 
 
 @settings(max_examples=examples(100))
@@ -82,7 +81,7 @@ def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
 )
 def test_names_are_well_behaved_and_differ_or_it_is_said(stems):
     try:
-        names = folder_names([Path("/a/b", f"{stem}.toml") for stem in stems])
+        names = run.folder_names([Path("/a/b", f"{stem}.toml") for stem in stems])
     except InputError as refusal:
         assert "name" in str(refusal)
     else:

@@ -8,6 +8,16 @@ from planar_bodies import angles_between, planar_motion, random_motion, sagittal
 from planar_closed_forms import constraint_jacobian, joint_reactions_classical, lower_limb_reactions
 from refusals import refused
 
+from benchmarks.planar import Load, PlanarMotion, inverse_dynamics, joint_reactions, planar_body
+from benchmarks.planar.planar_dynamics import (
+    accelerate,
+    base_load,
+    load_force,
+    mass_diagonal,
+    torque_matrix,
+    weight_force,
+)
+from benchmarks.planar.planar_tree import MODELS, place
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
@@ -21,16 +31,6 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.planar import Load, PlanarMotion, inverse_dynamics, joint_reactions, planar_body
-from musclesolve.dynamics.planar.planar_dynamics import (
-    accelerate,
-    base_load,
-    load_force,
-    mass_diagonal,
-    torque_matrix,
-    weight_force,
-)
-from musclesolve.dynamics.planar.planar_tree import MODELS, place
 from musclesolve.forces import anatomy, ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
 

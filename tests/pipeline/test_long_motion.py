@@ -19,9 +19,7 @@ from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import recorded_body
 from musclesolve.pipeline import share as share_module
-from musclesolve.pipeline.share import share_in_blocks, share_part
 from musclesolve.results.dataset import assemble
-from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import JointReactionSquared
 
@@ -66,7 +64,7 @@ def at_once(weak):
 
 def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     prepared = prepare(weak)
-    blockwise = judged_result(prepared, findings_of(prepared, weak))
+    blockwise = assemble.judged_result(prepared, findings_of(prepared, weak))
     assert at_once.sizes["time"] > recorded_body.BLOCK and at_once.attrs["reasons_r"]
     assert blockwise.identical(at_once)
     for part in prepared.parts:  # nothing in a run needs the rows of all frames
@@ -112,7 +110,7 @@ def test_a_part_shares_the_memory_of_the_moment_arms(whole_and_long):
 
 def test_moment_arms_of_a_result_that_are_zero_take_no_memory(weak, at_once, in_blocks):
     prepared = prepare(weak)
-    arms = judged_result(prepared, findings_of(prepared, weak))["moment_arm"]
+    arms = assemble.judged_result(prepared, findings_of(prepared, weak))["moment_arm"]
     assert arms.values.strides[0] == 8
     np.testing.assert_array_equal(arms, at_once["moment_arm"])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(arms)), at_once["moment_arm"])
@@ -159,8 +157,8 @@ def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
     own = expression_cost("weighted", weighted, frame_constants=weight, convex=True)
     for cost in (body.sharing.cost, own):
         sharing = replace(body.sharing, cost=cost)
-        (blockwise,) = share_in_blocks([part], sharing, lambda *_: None)
-        whole = share_part(part, sharing).solution
+        (blockwise,) = share_module.share_in_blocks([part], sharing, lambda *_: None)
+        whole = share_module.share_part(part, sharing).solution
         np.testing.assert_allclose(blockwise.solution.activation, whole.activation, atol=1e-6)
         np.testing.assert_allclose(blockwise.solution.cost, whole.cost, rtol=1e-6)
         at = np.array([3, 40])

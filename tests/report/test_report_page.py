@@ -20,14 +20,15 @@ from musclesolve.report import rendering, sections
 from musclesolve.report.content.verdict_strip import PATTERNS, verdict_strip
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page, trial_report
-from musclesolve.report.sections import specifications
 from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import analyze
 
-ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]
+ALWAYS = [
+    name for name, spec in sections.specifications().items() if name != "further" and "only_with" not in spec
+]
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_every_section_is_there_in_its_order(whole):
     lacking = [name for name in whole.sections if f'<dt id="t1-s-{name}"' in whole.text]
     there = [name for name in whole.sections if name not in lacking]
     for part in (there, lacking):
-        assert part == [name for name in specifications() if name in part]
+        assert part == [name for name in sections.specifications() if name in part]
     assert {*there, *lacking} - {"further"} == {*ALWAYS} and len(there) > 10
     assert "averages" in whole.ids and "methods" in whole.ids
 

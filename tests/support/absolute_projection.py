@@ -24,11 +24,10 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import Model, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 
 

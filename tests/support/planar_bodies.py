@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.planar import PlanarMotion, PlanarTree, into_plane
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics import Model
-from musclesolve.dynamics.planar import PlanarMotion, PlanarTree, into_plane
 
 STEP = 1e-30
 """Complex step: derivatives to round-off."""

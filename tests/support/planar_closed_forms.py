@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.planar.planar_dynamics import mass_diagonal, weight_force
-from musclesolve.dynamics.planar.planar_tree import bias, place, rotated
+from benchmarks.planar.planar_dynamics import mass_diagonal, weight_force
+from benchmarks.planar.planar_tree import bias, place, rotated
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs
-from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics import ContactPairs, Surface
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 
 

@@ -35,7 +35,7 @@ class Facade:
 FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
-        *("", ".files", ".signals", ".cameras", ".dynamics", ".dynamics.planar", ".muscles", ".opensim"),
+        *("", ".files", ".signals", ".cameras", ".dynamics", ".muscles", ".opensim"),
         *(
             ".sharing",
             ".sharing.cost",

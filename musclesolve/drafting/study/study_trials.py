@@ -276,7 +276,7 @@ def _subjects(
         return None
 
     by_words = [by_word(path, names) for path, names in zip(parsed, paths, strict=True)]
-    if sum(each is not None for each in by_words) >= _SHARE * len(paths):
+    if sum(subject is not None for subject in by_words) >= _SHARE * len(paths):
         return [
             subject or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
             for subject, names in zip(by_words, paths, strict=True)

@@ -80,7 +80,7 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
     """
     stiffness = {row["name"]: row["stiffness"] for row in _rows()}
     by_surface = {}
-    for surface in check_surfaces(surfaces, "surfaces"):
+    for surface in check_surfaces(surfaces):
         name = surface.name.removeprefix(f"{surface.model} ")
         check_known([name], "surface of the body", tuple(stiffness))
         by_surface[surface.name] = HertzContact(stiffness[name], **{"slip_speed": SLIP_SPEED} | options)

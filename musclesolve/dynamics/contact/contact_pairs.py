@@ -219,7 +219,7 @@ class ContactPairs:
                 of two planes, or of surfaces on one body; a pair that is stated twice, or has no contact law.
         """
         check_type(models, Mapping, "models", "a dict: name of a model -> its Model")
-        surfaces = check_surfaces(surfaces, "surfaces")
+        surfaces = check_surfaces(surfaces)
         check_type(pairs, Mapping, "pairs", "a dict: names of two surfaces -> their law")
         names = [surface.name for surface in surfaces]
         number = {name: k for k, name in enumerate(names)}

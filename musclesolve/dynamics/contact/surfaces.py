@@ -198,17 +198,17 @@ class Surface:
             >>> list(floor.pairs_with([ball], ms.dynamics.HertzContact(stiffness=1e5, restitution=0.7)))
             [('floor', 'ball')]
         """
-        names = [surface.name for surface in check_surfaces(surfaces, "surfaces")]
+        names = [surface.name for surface in check_surfaces(surfaces)]
         if isinstance(law, Mapping):
             check_known(names, "law for the surface", tuple(law))
         return {(self.name, name): law[name] if isinstance(law, Mapping) else law for name in names}
 
 
-def check_surfaces(surfaces: object, where: str) -> list[Surface]:
+def check_surfaces(surfaces: object) -> list[Surface]:
     """Return surfaces as a list; refuse anything else."""
-    several = check_type(surfaces, Iterable, where, "a list of surfaces")
+    several = check_type(surfaces, Iterable, "surfaces", "a list of surfaces")
     expected = "surfaces, such as Surface.plane, sphere, ellipsoid and cylinder make"
-    return [check_type(surface, Surface, where, expected) for surface in several]
+    return [check_type(surface, Surface, "surfaces", expected) for surface in several]
 
 
 def _vector(vector: Sequence[float] | Array, name: str, what: str) -> Array:

@@ -137,11 +137,11 @@ class Tabulated:
 class Millard2013:
     """Curves of quintic Bezier corners.
 
-    name: the name of a table of ``millard_2013.toml`` with their parameters; given: such a table instead.
+    name: the name of a table of ``millard_2013.toml`` with their parameters; table: such a table instead.
     """
 
     name: str = "millard_2013"
-    given: Mapping[str, Mapping[str, float]] | None = field(default=None, compare=False)
+    table: Mapping[str, Mapping[str, float]] | None = field(default=None, compare=False)
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.7)
 
     def active(self, l_norm: ArrayLike) -> Array:
@@ -170,7 +170,7 @@ class Millard2013:
 
     @cached_property
     def _parameters(self) -> Mapping[str, Mapping[str, float]]:
-        return bundled_toml(__package__, "millard_2013.toml")[self.name] if self.given is None else self.given
+        return bundled_toml(__package__, "millard_2013.toml")[self.name] if self.table is None else self.table
 
     @cached_property
     def _active(self) -> Tabulated:

@@ -422,7 +422,7 @@ def moments_under_loads(
     model: OpenSimModel,
     motion: CoordinateMotion,
     names: Sequence[str],
-    given: Sequence[ExternalLoad],
+    external: Sequence[ExternalLoad],
     path: Path | None,
 ) -> CoordinateMoments:
     """Generalized forces of m coordinates, couplings included, from external loads.
@@ -434,11 +434,11 @@ def moments_under_loads(
         model: with mass properties.
         motion: of all its free coordinates.
         names: m coordinates.
-        given: the loads.
+        external: the loads.
         path: of their file.
     """
     notes, loads = list[str](), list[ExternalLoad]()
-    for load in given:
+    for load in external:
         limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)
         holes, name = limits.long_holes(load.time), load.file.name if load.file else "The loads file"
         notes += [*load.notes, *([hole_note(f"{name} lacks rows", holes, limits)] if holes else [])]

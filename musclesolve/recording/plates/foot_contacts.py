@@ -650,14 +650,14 @@ def zeros_apart(time: Array, walk: Array) -> float:
 
 def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
     """Mean distance of loaded points from their feet [m], at most `FARTHEST_PRESSURE`; that if no foot is seen."""
-    found = []
+    distances = []
     for time, force, point, side in plates:
         loaded = force[:, 2] > LOADED_N
         of_feet = [
             feet[foot].distance(point[loaded], time[loaded] + late) for foot in ([side] if side else feet)
         ]
-        found.append(np.fmin.reduce(of_feet))
-    beside = np.concatenate(found)
+        distances.append(np.fmin.reduce(of_feet))
+    beside = np.concatenate(distances)
     beside = np.minimum(beside[np.isfinite(beside)], FARTHEST_PRESSURE)
     return float(beside.mean()) if beside.size else FARTHEST_PRESSURE
 

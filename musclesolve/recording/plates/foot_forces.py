@@ -388,7 +388,7 @@ def _named_plates(
                 remedy="leave out all [[force]] where both feet step on one plate",
             )
         used.append(number)
-        (recording,) = (each for each in recordings if each.plate.number == number)
+        (recording,) = (candidate for candidate in recordings if candidate.plate.number == number)
         significant = [step for step in steps[number] if step.significant]
         of_other_foot = [
             step

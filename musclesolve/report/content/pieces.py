@@ -59,7 +59,7 @@ LONGEST_WORDS = 60
 def from_rich(table: RichTable) -> PageTable:
     """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
-    cells = [[str(each) for each in column.cells] for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
     prose = any(len(cell) > LONGEST_WORDS for column in cells for cell in column)
     title = capitalized(str(table.title or ""))
     return PageTable(title, columns, list(zip(*cells, strict=True)), prose=prose)

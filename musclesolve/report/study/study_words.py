@@ -300,7 +300,7 @@ def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor:
             fewer = f" (n = {row['count']})" if row["count"] < of_most else ""
             cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}{fewer}"
         columns[column] = f"{column} (n = {of_most})"
-    rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
+    rows = [[label, *(line.get(column, DASH) for column in columns)] for label, line in cells.items()]
     return PageTable(caption, ["", *columns.values()], rows, compact=True)
 
 

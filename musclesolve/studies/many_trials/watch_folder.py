@@ -223,7 +223,7 @@ class _Recording:
     name: str
     trial: Path
     state: object = None
-    given: object = None  # the state in which it was handed out to be computed
+    handed_out: object = None  # the state in which it was handed out to be computed
     since: float = 0.0
     is_open: bool = True  # whether something is left to do with it
     record: TrialRecord | None = None
@@ -351,7 +351,7 @@ class Watch:
                 motion.record, motion.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
                 leave_message(motion.record)
             else:
-                motion.state = motion.given = missing, _states(files)
+                motion.state = motion.handed_out = missing, _states(files)
                 ready.append(job)
         if changed:
             write_table(self.records, self.results)
@@ -362,7 +362,7 @@ class Watch:
         motion = next((entry for entry in self._found.values() if entry.name == record.name), None)
         if motion is None:
             return  # it was removed meanwhile
-        motion.record, motion.is_open = record, motion.state != motion.given
+        motion.record, motion.is_open = record, motion.state != motion.handed_out
         if not record.outcome.has_result:
             leave_message(record)
         write_table(self.records, self.results)

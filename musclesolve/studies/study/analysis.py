@@ -151,8 +151,8 @@ KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {
     "tuple": (iter, lambda *parts: parts),
     **dict.fromkeys(("PosixPath", "WindowsPath"), (lambda path: [str(path)], Path)),
     **{
-        each.__name__: (lambda value: [getattr(value, own.name) for own in fields(value)], each)
-        for each in (ComparedSubjects, LegVerdict, Finding, Where, Cost)
+        kind.__name__: (lambda value: [getattr(value, part.name) for part in fields(value)], kind)
+        for kind in (ComparedSubjects, LegVerdict, Finding, Where, Cost)
     },
 }
 """Name of a type -> the parts of a value of this type, and what makes the value of the parts."""

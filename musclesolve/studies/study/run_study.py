@@ -250,7 +250,7 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             stems = [curve.rpartition(" ")[0] for curve in curves or ()]
             vectors = QUANTITIES[variable].dims[-1:] == ("axis",)  # values of vectors have magnitudes, too
             magnitudes = {f"{stem} {RESULTANT}".strip() for stem in stems if vectors}
-            if answer and answer not in known.asked:
+            if answer and answer not in known.questions:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *magnitudes}:
                 there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))

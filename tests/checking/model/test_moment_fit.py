@@ -11,7 +11,6 @@ import pytest
 
 from musclesolve import read_osim
 from musclesolve.checking.model import given_moments, load_balance
-from musclesolve.checking.model.given_moments import MomentCase, moment_fit, whole_body
 from musclesolve.checking.model.load_units_and_axes import best_fit
 from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.files import Table, read_mot
@@ -99,7 +98,7 @@ def load_case(model, motion: CoordinateMotion, loads: list[ExternalLoad]) -> Mod
     return ModelCase(body, Motion.from_body(body), tuple(loads), tuple(loads))  # type: ignore[arg-type]
 
 
-def case_of(model, motion: CoordinateMotion, table: Table) -> MomentCase:
+def case_of(model, motion: CoordinateMotion, table: Table) -> given_moments.MomentCase:
     body = body_of(model, motion, table)
     case = given_moments.moment_case(body, Motion.from_body(body))  # type: ignore[arg-type]
     assert case is not None
@@ -109,7 +108,7 @@ def case_of(model, motion: CoordinateMotion, table: Table) -> MomentCase:
 def found_in(model, motion: CoordinateMotion, table: Table):
     """Return the findings about moments of the whole body, and about the times and columns of their file."""
     case = case_of(model, motion, table)
-    return [*given_moments.belonging(case.body), *whole_body(case)]
+    return [*given_moments.belonging(case.body), *given_moments.whole_body(case)]
 
 
 def test_its_own_moments_fit_whatever_the_ground_gave(walker) -> None:
@@ -117,7 +116,7 @@ def test_its_own_moments_fit_whatever_the_ground_gave(walker) -> None:
     motion = coordinate_motion(walker, motion_of(walker))
     for share, carried in ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (1.4, -0.4)):
         table = moments_of(walker, motion, loads_of(walker, motion, share))
-        factor, _, likeness, borne, _ = moment_fit(case_of(walker, motion, table))
+        factor, _, likeness, borne, _ = given_moments.moment_fit(case_of(walker, motion, table))
         np.testing.assert_allclose([factor, likeness], 1.0, atol=0.01)
         assert borne == pytest.approx(carried, abs=0.02)
         said = [each.code for each in found_in(walker, motion, table)]
@@ -132,7 +131,7 @@ def test_moments_of_another_mass(walker, factor: float, codes: list[str]) -> Non
     """The root shows nothing of it: the loads are those of that person."""
     motion, other = coordinate_motion(walker, motion_of(walker)), heavier(walker, factor)
     table = moments_of(other, motion, loads_of(other, motion))
-    fitting, _, likeness, carried, _ = moment_fit(case_of(walker, motion, table))
+    fitting, _, likeness, carried, _ = given_moments.moment_fit(case_of(walker, motion, table))
     assert fitting == pytest.approx(factor, abs=0.02)
     assert abs(carried) < 0.02 and likeness > 0.99
     assert [each.code for each in found_in(walker, motion, table)] == codes
@@ -218,5 +217,5 @@ def test_moments_of_a_model_that_was_not_scaled(model_folder: Path, recorded_wal
     reference = recorded_walk / "reference"
     generic = read_osim(model_folder / "rajagopal_2016.osim")
     motion = coordinate_motion(generic, reference / "opensim_ik.mot")
-    factor, *_ = moment_fit(case_of(generic, motion, read_mot(reference / "opensim_id.sto")))
+    factor, *_ = given_moments.moment_fit(case_of(generic, motion, read_mot(reference / "opensim_id.sto")))
     assert factor == pytest.approx(1.27, abs=0.01)

@@ -15,7 +15,6 @@ from musclesolve import read_result
 from musclesolve.errors import InputError
 from musclesolve.recording.trial import trial_file
 from musclesolve.studies.many_trials import one_trial
-from musclesolve.studies.many_trials.one_trial import Job, attempt
 
 
 def digest(content: bytes) -> str:
@@ -35,8 +34,8 @@ def test_files_that_change_during_the_run_are_named_and_their_hashes_are_of_what
         return run(*arguments, **options)
 
     monkeypatch.setattr(one_trial, "run", edited_meanwhile)
-    job = Job("trial", path, tmp_path / "out", {"side": "r"}, figures=False)
-    assert attempt(job).outcome == "computed"
+    job = one_trial.Job("trial", path, tmp_path / "out", {"side": "r"}, figures=False)
+    assert one_trial.attempt(job).outcome == "computed"
     attrs = read_result(job.folder / "result.nc").attrs
     for each, content in before.items():
         assert any(line.endswith(f" {each.name} sha256:{digest(content)}") for line in attrs["inputs"])
@@ -45,10 +44,10 @@ def test_files_that_change_during_the_run_are_named_and_their_hashes_are_of_what
     assert "walk.trc was changed" not in str(attrs["warnings"])
     # what is there now has not been analyzed
     monkeypatch.setattr(one_trial, "run", run)
-    assert attempt(job).outcome == "computed"
+    assert one_trial.attempt(job).outcome == "computed"
     again = read_result(job.folder / "result.nc").attrs
     assert "was changed" not in str([again["notes"], again.get("warnings")])
-    assert attempt(job).outcome == "unchanged"
+    assert one_trial.attempt(job).outcome == "unchanged"
 
 
 def test_a_recording_that_changes_while_it_is_read_is_refused(

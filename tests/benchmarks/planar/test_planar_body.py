@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.planar import PlanarTree, planar_body
-from musclesolve.dynamics.planar.planar_tree import MODELS, place
+from benchmarks.planar import PlanarTree, planar_body
+from benchmarks.planar.planar_tree import MODELS, place
 
 
 @pytest.mark.parametrize("name", MODELS)

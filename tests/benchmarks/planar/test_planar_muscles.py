@@ -8,10 +8,10 @@ from planar_bodies import complex_step, random_motion
 from refusals import refused
 
 import muscle_db
+from benchmarks.planar import PlanarMuscles, Switches, planar_body
+from benchmarks.planar.planar_tree import allowed, place, rotated
 from benchmarks.sagittal_muscles import sagittal_groups, sagittal_muscles
 from musclesolve import muscle_geometry
-from musclesolve.dynamics.planar import PlanarMuscles, Switches, planar_body
-from musclesolve.dynamics.planar.planar_tree import allowed, place, rotated
 
 LEG = ("thigh", "shank", "foot")
 

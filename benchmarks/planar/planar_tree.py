@@ -159,7 +159,7 @@ def planar_body(
     check_choice(sex, "sex", SEXES)
     if Path(name).suffix != ".toml":
         check_known([str(name)], "planar body", MODELS)
-    path = locate(name, "musclesolve.dynamics.planar", "models")
+    path = locate(name, "benchmarks.planar", "models")
     raw = toml_of(read_text(path, "planar body"))
     try:
         scale = stature / raw["stature"]

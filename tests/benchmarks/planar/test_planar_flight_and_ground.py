@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from planar_bodies import planar_motion, random_motion
 
-from benchmarks.sagittal_muscles import sagittal_muscles
-from musclesolve import Problem, solve
-from musclesolve.dynamics.planar import (
+from benchmarks.planar import (
     Load,
     PlanarMotion,
     Support,
@@ -17,7 +15,7 @@ from musclesolve.dynamics.planar import (
     supported_inverse,
     total_reaction,
 )
-from musclesolve.dynamics.planar.planar_dynamics import (
+from benchmarks.planar.planar_dynamics import (
     accelerate,
     equations,
     support_bias,
@@ -25,7 +23,9 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     support_rows,
     torque_matrix,
 )
-from musclesolve.dynamics.planar.planar_tree import place
+from benchmarks.planar.planar_tree import place
+from benchmarks.sagittal_muscles import sagittal_muscles
+from musclesolve import Problem, solve
 
 LEG = ("thigh", "shank", "foot")
 

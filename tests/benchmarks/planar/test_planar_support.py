@@ -5,7 +5,7 @@ import pytest
 from planar_bodies import complex_step, random_motion
 from refusals import refused
 
-from musclesolve.dynamics.planar import (
+from benchmarks.planar import (
     PlanarMotion,
     Support,
     constraint_force,
@@ -13,12 +13,7 @@ from musclesolve.dynamics.planar import (
     planar_body,
     supported_inverse,
 )
-from musclesolve.dynamics.planar.planar_dynamics import (
-    support_bias,
-    support_directions,
-    support_position,
-    support_rows,
-)
+from benchmarks.planar.planar_dynamics import support_bias, support_directions, support_position, support_rows
 from musclesolve.errors import MuscleSolveError
 
 MODES = ("flat", "toes")

@@ -25,9 +25,7 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.checks import check_array, check_choice
-from musclesolve.dynamics.planar.planar_tree import (
+from benchmarks.planar.planar_tree import (
     PlanarMotion,
     PlanarTree,
     allowed,
@@ -36,6 +34,8 @@ from musclesolve.dynamics.planar.planar_tree import (
     open_directions,
     rotated,
 )
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_array, check_choice
 from musclesolve.errors import MuscleSolveError, input_error
 
 

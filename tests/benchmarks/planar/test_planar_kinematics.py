@@ -6,8 +6,8 @@ from planar_bodies import complex_step, random_motion
 from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 from refusals import refused
 
-from musclesolve.dynamics.planar import PlanarMotion, planar_body
-from musclesolve.dynamics.planar.planar_tree import MODELS, allowed, bias, open_directions, place
+from benchmarks.planar import PlanarMotion, planar_body
+from benchmarks.planar.planar_tree import MODELS, allowed, bias, open_directions, place
 
 
 @pytest.fixture(params=MODELS)
