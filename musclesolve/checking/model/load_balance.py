@@ -67,9 +67,10 @@ from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
-BESIDE_BOTH = 0.01
-"""Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
-the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
+BESIDE, OUTWARD = 0.009, 0.01
+"""Displacement of all points or of those of one foot to one side that no walk of an adult has, the mean of what the
+feet and the moments about the root show, and usual difference of both, outward [m]: sound walks have up to 0.0057 of
+all points and 0.0068 of one foot over the size of the model; displaced by 0.02 they have 0.0103 and more."""
 USUAL_SHARE, AHEAD_BOTH = 0.69, 0.013
 """Mean place of the pressure in a step, from heel to toe over this length, and displacement of all points along the
 walk that no walk of an adult has, the mean of what both feet and the moments about the root show [m]: sound walks have
@@ -398,9 +399,11 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     if case.body.moment_table is not None or not both or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
         return
     turning, beside, ahead, ways = np.zeros((len(case.time), 3)), list[float](), list[float](), list[float]()
+    levers, loads = list[Array](), list[tuple[str, ...]]()
     for sole, point, loaded in pressure_on_feet(case):
         (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
-        force = case.force([load for load in case.loads if case.sole_of(load) is sole])
+        under = [load for load in case.loads if case.sole_of(load) is sole]
+        force = case.force(under)
         for run in (slice(*run) for run in true_runs(loaded)):
             turning[run] = np.cross((point[run] - point[run].mean(axis=0)) * [1.0, 0.0, 1.0], force[run])
         for step, *whole in long_steps(case, loaded):
@@ -408,14 +411,30 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
                 ways.append(float(np.ptp(along[step] / long[step])))
                 ahead.append(float((along - USUAL_SHARE * long)[step].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
-    patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
-    size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
-    forward = np.cross(fixed.model.up, fixed.sideward)
-    for level, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
-        shown = np.array([size[:2] @ level[[0, 2]], -np.mean(under or np.nan)])
+        levers.append(_levers(force))
+        loads.append(tuple(load.name for load in under))
+
+    def fitted(*moved: Array) -> tuple[Array, Array]:
+        patterns = np.concatenate([*moved, fixed.smooth(turning)[:, :, None]], axis=2)
+        return standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
+
+    size, error = fitted(_levers(acting[:, 3:]))
+    apart, errors = (part[:-1].reshape(len(levers), 2) for part in fitted(*levers))
+    to_side, least = fixed.sideward, BESIDE * size_of(fixed.model)
+    outward = np.array([OUTWARD if sole.side == "r" else -OUTWARD for sole in fixed.soles])
+    shown = np.stack([apart @ to_side[[0, 2]] - outward, outward - np.array(beside)], axis=1)
+    means, one = shown.mean(axis=1), int(np.abs(shown.mean(axis=1)).argmax())
+    # points that are displaced under both feet show alike, a body that leans has other moments than feet
+    alone = np.ptp(means) > least and abs(means[one]) > max(least, np.ptp(shown[one]))
+    if alone:
+        deviation = 0.5 * errors[one].max() * np.abs(to_side)
+        yield displaced(case, loads[one], means[one] * to_side, deviation, least, "warning")
+    forward = np.cross(fixed.model.up, to_side)
+    for level, places, limit in [(to_side, beside, BESIDE), (forward, ahead, AHEAD_BOTH)][int(alone) :]:
+        shown = np.array([size[:2] @ level[[0, 2]], -np.mean(places or np.nan)])
         least = limit * size_of(fixed.model)
-        if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):  # a body that leans has other moments
-            yield displaced(case, (), by * level, np.hypot(*error[:2]) * np.abs(level), least, "warning")
+        if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):
+            yield displaced(case, (), by * level, 0.5 * error[:2].max() * np.abs(level), least, "warning")
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
     due = way / needed
     if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):

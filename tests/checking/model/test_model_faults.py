@@ -160,12 +160,17 @@ def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, ax
     assert {each.code for each in found} - sound == {"plate_axes"}, [str(each) for each in found]
 
 
-@pytest.mark.parametrize(("name", "ahead"), [("knee", 0.06), ("service", 0.1), ("overground", 0.04)])
-def test_one_displaced_plate_is_named_and_not_all(name: str, ahead: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "ahead", "right"),
+    [("knee", 0.06, 0.0), ("service", 0.1, 0.0), ("overground", 0.04, 0.0)]
+    + [("service", 0.0, 0.02)]
+    + [(name, 0.0, right) for name in ("knee", "overground") for right in (-0.02, 0.02)],
+)
+def test_one_displaced_plate_is_named_and_not_all(name: str, ahead: float, right: float) -> None:
     trial = trials()[name]
     own = trial.loads[0].name
     found = findings_of_body(
-        replace(trial, loads=moved(np.array([ahead, 0.0, 0.0]), [own])(trial.loads)).body()
+        replace(trial, loads=moved(np.array([ahead, 0.0, right]), [own])(trial.loads)).body()
     )
     (displaced,) = (each.what for each in found if each.code == "pressure_offset")
     assert f"points of force of {own} lie" in displaced
