@@ -561,7 +561,7 @@ def _plate_loads(
 
 _UNCLEAR = (
     "unassigned_plate",
-    "correct columns, sides, signs, units or times of the coordinates; or name bodies in an ExternalLoads .xml",
+    "correct columns, sides, signs, units, times or order of rows of coordinates and loads; or name bodies in an .xml",
 )
 """Code and remedy of a plate that belongs to no foot for an unknown cause."""
 

@@ -131,9 +131,10 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     angle, known = body.motion.by_name(body.motion.value), body.model.coordinates
     free = [name for joint in body.model.roots for name in joint.coordinates if name in angle]
     still = [name for name in free if not known[name].locked and np.ptp(angle[name]) < CONSTANT]
-    # a planar motion in space has three coordinates of the root at rest
+    # a planar motion in space has two angles and a way of the root at rest
+    planar = len(still) > 2 and not all(known[name].rotational for name in still)
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
-    for name in (*frozen, *(still if len(still) < 3 else ())):
+    for name in (*frozen, *(() if planar else still)):
         unit, factor = ("degrees", 180.0 / np.pi) if known[name].rotational else ("m", 1.0)
         mean, moves = factor * float(angle[name].mean()), max(ranges.values())
         values = {"name": name, "value": mean, "unit": unit, "moves": moves}

@@ -50,6 +50,7 @@ OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
+    load_balance.frames_of_loads: "",
     load_balance.cut_loads: "mass ground file",
     load_balance.plate_units: "mass",
     units.force_unit: "mass file",
@@ -225,11 +226,8 @@ def gravity_of_model(body: ModelBody) -> Iterator[Finding]:
     """Compare the size of gravity with its size on the ground, and its direction with legs along the y axis."""
     model, usual = body.model, usual_gravity(body)
     gravity = float(np.linalg.norm(model.gravity))
-    values = {
-        "gravity": gravity,
-        "vector": model.gravity.round(3).tolist(),
-        "usual": "{:g} {:g} {:g}".format(*usual),
-    }
+    values = {"gravity": gravity, "vector": model.gravity.round(3).tolist()}
+    values |= {"usual": "{:g} {:g} {:g}".format(*usual)}
     if not ON_GROUND[0] < gravity < ON_GROUND[1]:
         yield finding("gravity", error_if(body.dynamics is not None), values, Where(model.file))
     elif usual @ model.gravity < ALONG * gravity * STANDARD_GRAVITY:

@@ -286,14 +286,9 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     if abs(np.log(factor)) < 3.0 * np.log(OTHER_UNIT) and 1.0 / OTHER_UNIT < moment_fit(case)[0] < OTHER_UNIT:
         return
     if exceeds(np.log(factor), np.log(OTHER_UNIT), error / factor):
-        units = {
-            "newton millimeters": 0.001,
-            "newton centimeters": 0.01,
-            "kilonewton meters": 1000.0,
-            "newton meters per kilogram": mass,
-            "half of the newton meters": 2.0,
-            "twice the newton meters": 0.5,
-        }
+        units = {"newton millimeters": 0.001, "newton centimeters": 0.01, "kilonewton meters": 1000.0}
+        units |= {"newton meters per kilogram": mass, "half of the newton meters": 2.0}
+        units["twice the newton meters"] = 0.5
         unit, used = named_unit(units, factor)
         values = {"share": 1.0 / factor, "unit": unit or "no known unit", "factor": used, "mass": mass}
         yield case.fault("moment_units.moments", "error", values, changed_columns(columns, used))

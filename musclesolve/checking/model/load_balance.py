@@ -12,7 +12,9 @@ of its bodies may have an error of its mass.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +66,7 @@ from musclesolve.checking.model.posture import (
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
+from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
@@ -75,6 +78,9 @@ USUAL_SHARE, AHEAD_BOTH = 0.69, 0.013
 """Mean place of the pressure in a step, from heel to toe over this length, and displacement of all points along the
 walk that no walk of an adult has, the mean of what both feet and the moments about the root show [m]: sound walks have
 -0.007 to 0.010 over the size of the model; displaced by 0.03 they have 0.0155 and more."""
+SURE = 2.0
+"""Standard error of the displacement that the moments about the root show, over these limits, from which they show
+none: 0.2 to 1.0 in sound walks and in walks with displaced points, 2.9 and more beside wrong angles of the pelvis."""
 WAYS = 0.92, 1.5
 """Way of the pressure under the feet in a step, over their length: sound walks have 1.02 to 1.27, ways times 0.7 or 1.5
 0.67 to 0.81 and 1.67 to 1.88."""
@@ -187,9 +193,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     lasts = kept.sum() >= fixed.fewest and np.ptp(case.time[kept]) > SHORTEST_SHEAR
     if not lasts or len(feet) != 2 or not all(feet.values()) or len(flight_spans(case)):
         return  # the filter of the motion takes away a part of a landing
-    if case.found(
-        "plates_swapped", "time_offset", "load_body", "plate_channel", "segment_mass", "foot_slides"
-    ):
+    if case.found(*"plates_swapped time_offset load_body plate_channel segment_mass foot_slides".split()):
         return
     up, side, memory = fixed.model.up, fixed.sideward, round(MEMORY * fixed.rate)
     for channel, axis, across in (("forward", ahead := np.cross(up, side), side), ("sideward", side, ahead)):
@@ -228,14 +232,8 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     if abs(fitting - 1.0) < MASS + units.CLEAR * error:
         return
     plates = case.cost(units.scaled(fit.scale, ["force", "moment"]))
-    values = {
-        "fitting": fitting * mass,
-        "given": mass,
-        "error": error * mass,
-        "off": fitting - 1.0,
-        "limit": MASS,
-    }
-    values |= {"factor": fitting, "plates": 0.0 if plates is None else plates.size}
+    values = {"fitting": fitting * mass, "given": mass, "error": error * mass, "off": fitting - 1.0}
+    values |= {"limit": MASS, "factor": fitting, "plates": 0.0 if plates is None else plates.size}
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     is_far = abs(fitting - 1.0) > FAR_MASS and (cost is None or cost.size > SERIOUS * mass)
     yield finding("mass.model", error_if(is_far), values, Where(case.fixed.model.file), cost=cost)
@@ -254,10 +252,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
-            times = time_spans(standing, time)
-            yield case.fault(
-                "contact_without_force.model", "warning", values, None, side_in(foot) or "", times
-            )
+            times, side = time_spans(standing, time), side_in(foot) or ""
+            yield case.fault("contact_without_force.model", "warning", values, None, side, times)
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
         return
@@ -269,13 +265,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     if (kept & valid)[case.inside].all():
         return
     lost = float(np.mean(~kept[acting])) if acting.sum() >= case.fixed.fewest else 0.0
-    values = {
-        "count": int(np.sum(~valid)),
-        "frames": int(kept.size),
-        "limit": limit,
-        "most": float(np.nanmax(residual)),
-        "share": lost,
-    }
+    values = {"count": int(np.sum(~valid)), "frames": int(kept.size), "limit": limit, "share": lost}
+    values |= {"most": float(np.nanmax(residual))}
     code = "unbalanced.filter" if kept[case.inside].all() else "unbalanced"
     code = "another_trial.loads" if lost > 0.5 else code
     yield case.fault(code, error_if(lost > 0.5), values, times=time_spans(~valid, time))
@@ -337,7 +328,7 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
     _, names, axis, by, error = min(tried, default=(1.0, list[str](), 0, 0.0, 0.0))
     if abs(by) > max(LEANS, units.CLEAR * error):
         values = {"loads": few(names), "share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
-        values["angle"] = float(np.degrees(np.arctan(abs(by))))
+        values |= {"angle": float(np.degrees(np.arctan(abs(by))))}
         lean = by * np.eye(3)[axis]
         repair = units.each_load(
             lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean)), names
@@ -420,21 +411,32 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
 
     size, error = fitted(_levers(acting[:, 3:]))
     apart, errors = (part[:-1].reshape(len(levers), 2) for part in fitted(*levers))
-    to_side, least = fixed.sideward, BESIDE * size_of(fixed.model)
+    to_side, forward = fixed.sideward, np.cross(fixed.model.up, fixed.sideward)
     outward = np.array([OUTWARD if sole.side == "r" else -OUTWARD for sole in fixed.soles])
-    shown = np.stack([apart @ to_side[[0, 2]] - outward, outward - np.array(beside)], axis=1)
-    means, one = shown.mean(axis=1), int(np.abs(shown.mean(axis=1)).argmax())
-    # points that are displaced under both feet show alike, a body that leans has other moments than feet
-    alone = np.ptp(means) > least and abs(means[one]) > max(least, np.ptp(shown[one]))
-    if alone:
-        deviation = 0.5 * errors[one].max() * np.abs(to_side)
-        yield displaced(case, loads[one], means[one] * to_side, deviation, least, "warning")
-    forward = np.cross(fixed.model.up, to_side)
-    for level, places, limit in [(to_side, beside, BESIDE), (forward, ahead, AHEAD_BOTH)][int(alone) :]:
-        shown = np.array([size[:2] @ level[[0, 2]], -np.mean(places or np.nan)])
-        least = limit * size_of(fixed.model)
-        if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):
-            yield displaced(case, (), by * level, 0.5 * error[:2].max() * np.abs(level), least, "warning")
+    single = np.stack([np.array(beside) - outward, outward - apart @ to_side[[0, 2]]], axis=1)
+    one = int(np.abs(single.mean(axis=1)).argmax())
+    left_right, back = ("to the left", "to the right"), ("backward", "forward")
+    judged = [
+        (loads[one], to_side, BESIDE, left_right, single[one], errors[one]),
+        ((), to_side, BESIDE, left_right, [np.mean(beside), -size[:2] @ to_side[[0, 2]]], error[:2]),
+        ((), forward, AHEAD_BOTH, back, [np.mean(ahead or np.nan), -size[:2] @ forward[[0, 2]]], error[:2]),
+    ]  # points that are displaced under both feet show alike
+    alike = not np.ptp(single.mean(axis=1)) > BESIDE * size_of(fixed.model)
+    for names, level, limit, words, (feet, root), chances in judged[int(alike) :]:
+        least, chance = limit * size_of(fixed.model), float(np.hypot(*chances * level[[0, 2]]))
+        by = 0.5 * float(feet + root)
+        # a body that leans has other moments
+        if abs(by) > max(least, abs(feet - root)) and chance < SURE * least:
+            values = {"loads": few(names) or "all loads", "size": abs(by), "way": words[by > 0.0]}
+            values |= {
+                "feet": np.sign(by) * feet,
+                "root": np.sign(by) * root,
+                "error": chance,
+                "limit": least,
+            }
+            yield case.fault("pressure_offset.feet", "warning", values, units.moved(-by * level, names))
+            if names:
+                return
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
     due = way / needed
     if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
@@ -458,15 +460,9 @@ def displaced(
     case: ModelCase, names: tuple[str, ...], offset: Array, error: Array, limit: float, severity: Severity
 ) -> Finding:
     """Points of force of some loads, or of all, that an offset (3,) with an error (3,) [m] brings to their places."""
-    values = {
-        "loads": ", ".join(names) if names else "all loads",
-        "size": float(np.linalg.norm(offset)),
-        "along_x": -offset[0],
-        "along_z": -offset[2],
-        "error_x": error[0],
-        "error_z": error[2],
-        "limit": limit,
-    }
+    values = {"loads": ", ".join(names) if names else "all loads", "size": float(np.linalg.norm(offset))}
+    values |= {"along_x": -offset[0], "along_z": -offset[2], "error_x": error[0], "error_z": error[2]}
+    values |= {"limit": limit}
     return case.fault("pressure_offset.loads", severity, values, units.moved(offset, names))
 
 
@@ -512,10 +508,8 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
         held = still & (still.sum() < STATED * loaded.sum())
         highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~still
         shortest = max(FEWEST_HELD, FLAT_PEAK_S * rate)
-        for code, samples, fewest in (
-            ("plate_clipped", highest, least),
-            ("plate_clipped.held", held, shortest),
-        ):
+        cut = ("plate_clipped", highest, least), ("plate_clipped.held", held, shortest)
+        for code, samples, fewest in cut:
             spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > fewest]
             if spans:
                 times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
@@ -533,6 +527,10 @@ NEARER = 0.5
 """Share of the distance from its own foot below which a point lies under the other foot."""
 FOOT_HALF_WIDTH = 0.1
 """Half the width of a foot plus the error of coordinates from video [m]."""
+IN_GROUND = 0.5
+"""Share of the misfit of a load in the axes of a body that the axes of the ground leave where it is stated in these."""
+PLACES = {"point": "mm beside the nearest foot", "force": "N rms from what the motion needs of all loads"}
+"""What of a load is stated in the axes of a body -> words of its misfit."""
 NO_MATTER = 1.0
 """Negligible change of a moment [N m]."""
 ON_SOLE = 0.2
@@ -557,6 +555,33 @@ def _contacts(case: ModelCase, load: ExternalLoad) -> tuple[list[tuple[float, fl
     return times, np.array([impulse[run].sum() for run in runs]), np.array(far).reshape(shape)
 
 
+def frames_of_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find points and forces stated in the axes of a body that fit feet and motion in the axes of the ground."""
+    known, soles = case.inside & case.covered(case.loads, case.time), case.fixed.soles
+
+    def misfit(loads: list[ExternalLoad], what: str) -> float:
+        """Distance of the points of a load from the nearest foot [mm], or of all forces from the motion's [N rms]."""
+        if what == "force":
+            others = [load for load in case.loads if load.name not in {load.name for load in loads}]
+            left = (case.fixed.due[:, 3:] - case.force([*loads, *others]))[known]
+            return float(np.linalg.norm(left) / np.sqrt(max(known.sum(), 1)))
+        _, point, loaded = case.point(loads[0])
+        far = [float(np.median(sole.distance(point[loaded], loaded))) for sole in soles if loaded.any()]
+        return 1000.0 * min(far, default=np.nan)
+
+    bent = [load for load in case.loads if load.force_frame != GROUND]
+    moved = [[load] for load in case.loads if load.point_frame != GROUND]
+    for what, loads in [*(("point", one) for one in moved), *[("force", bent)] * bool(bent)]:
+        ground: dict[str, Any] = {f"{what}_frame": GROUND}
+        now, then = misfit(loads, what), misfit([replace(load, **ground) for load in loads], what)
+        if then < IN_GROUND * now:
+            names = [load.name for load in loads]
+            repair = units.each_load(partial(replace, **ground), names)
+            bodies = dict.fromkeys(getattr(load, f"{what}_frame") for load in loads)
+            values = {"what": what, "loads": few(names), "frame": " and ".join(bodies), "place": PLACES[what]}
+            yield case.fault("load_body.frame", "error", values | {"now": now, "then": then}, repair)
+
+
 def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find loads on bodies that are no feet, while the center of pressure lies under a foot, and loads of no point."""
     soles = case.fixed.soles
@@ -574,12 +599,9 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
             continue
         near = [soles[k].body for k in far.argmin(axis=1)]
         repair = units.contacts_on(load.name, [(*ends, body) for ends, body in zip(times, near, strict=True)])
-        values = {
-            "load": load.name,
-            "body": load.body,
-            "foot": " and ".join(dict.fromkeys(near)),
-            "far": min(float(np.median(sole.distance(point[loaded], loaded))) for sole in soles),
-        }
+        least = min(float(np.median(sole.distance(point[loaded], loaded))) for sole in soles)
+        values = {"load": load.name, "body": load.body, "far": least}
+        values |= {"foot": " and ".join(dict.fromkeys(near))}
         sides = {side_in(body) or "" for body in near}
         yield case.fault("load_body", "error", values, repair, sides.pop() if len(sides) == 1 else "")
 
@@ -601,13 +623,8 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         if not wrong.all():
             code, repair = "plates_swapped.load_contacts", units.contacts_on(load.name, bodies)
         mean = np.average(far[wrong], axis=0, weights=shares[wrong])
-        values = {
-            "load": load.name,
-            "body": load.body,
-            "other": soles[other].body,
-            "own_distance": float(mean[here]),
-            "other_distance": float(mean[other]),
-        }
+        values: dict[str, object] = {"load": load.name, "body": load.body, "other": soles[other].body}
+        values |= {"own_distance": float(mean[here]), "other_distance": float(mean[other])}
         there = tuple(ends for ends, bad in zip(times, wrong, strict=True) if bad)
         yield case.fault(code, "error", values, repair, times=there)
 
@@ -637,12 +654,16 @@ def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, boo
 
 
 def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
-    """Compare the ways of the pressure under both feet in the same part of a step, also of steps that the file cuts."""
+    """Find pressures that go from toe to heel; compare their ways under both feet in the same part of a step."""
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
     for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
         along, _, long = sole.place(point)
         share = along / long
         steps.append([(share[step], first, last) for step, first, last in long_steps(case, loaded)])
+    rolls = [np.polyfit(np.linspace(0.0, 1.0, len(way)), way, 1)[0] for foot in steps for way, *_ in foot]
+    if rolls and (rolled := float(np.mean(rolls))) < 0.0 and not case.found("walking_direction"):
+        yield case.fault("pressure_way.backward", "error", {"rolled": -rolled})
+        return
     ratios = list[float]()
     for (one, *begins), (other, *ends) in product(*steps) if len(steps) == 2 else ():
         from_begin, to_end = map(all, zip(begins, ends, strict=True))
@@ -668,11 +689,9 @@ def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
     repair = units.on_bodies({load.name: sole.body for load, sole in parts.items()})
     cost = case.cost(repair) if parts else None
     if cost is not None and cost.size > NO_MATTER:
-        values = {
-            "loads": ", ".join(load.name for load in parts),
-            "bodies": ", ".join(sorted({load.body for load in parts})),
-            "foot": ", ".join(sorted({sole.body for sole in parts.values()})),
-        }
+        values = {"loads": ", ".join(load.name for load in parts)}
+        values |= {"bodies": ", ".join(sorted({load.body for load in parts}))}
+        values |= {"foot": ", ".join(sorted({sole.body for sole in parts.values()}))}
         yield case.fault("load_body.part", "warning", values, repair)
 
 
@@ -716,16 +735,10 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
         if share > SMALLEST_BODY:
             rate = fixed.about_root(fixed.need[:, fixed.model.body_number[name]])
             segments[name] = turned(rate - share * fixed.due)[known]
-    fit = BalanceFit(
-        time=time[known],
-        residual=turned(left)[known],
-        size=fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
-        wrench=[turned(part)[known] for part in acting],
-        twist=[turned(part)[known] for part in twists],
-        change=np.gradient(turned(np.sum(acting, axis=0)), time, axis=0)[known],
-        segments=segments,
-    )
-    return fit, axes
+    size = fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3])
+    acts, twisted = ([turned(part)[known] for part in parts] for parts in (acting, twists))
+    change = np.gradient(turned(np.sum(acting, axis=0)), time, axis=0)[known]
+    return BalanceFit(time[known], turned(left)[known], size, acts, twisted, change, segments), axes
 
 
 def whole_wrench(case: ModelCase) -> Iterator[Finding]:
@@ -766,11 +779,7 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
             continue
         names = [case.loads[k].name for k in plates]
         repair = units.each_load(lambda load: replace(load, moment=-load.moment), names)
-        values = {
-            "loads": ", ".join(names),
-            "factor": factor,
-            "uncertain": deviation,
-            "odds": min(np.exp(evidence), 1000.0),
-        }
+        values = {"loads": ", ".join(names), "factor": factor, "uncertain": deviation}
+        values |= {"odds": min(np.exp(evidence), 1000.0)}
         yield case.fault("free_moment.loads", "warning", values, repair)
         return

@@ -148,14 +148,8 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     factor, mass = float(np.median(due[great] / size[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
         return
-    units = {
-        "kilonewtons": 1000.0,
-        "newtons per kilogram": mass,
-        "body weights": mass * STANDARD_GRAVITY,
-        "pounds": 4.448,
-        "kilograms": STANDARD_GRAVITY,
-        "millinewtons": 0.001,
-    }
+    units = {"kilonewtons": 1000.0, "newtons per kilogram": mass, "body weights": mass * STANDARD_GRAVITY}
+    units |= {"pounds": 4.448, "kilograms": STANDARD_GRAVITY, "millinewtons": 0.001}
     unit, used = named_unit(units, factor)
     said = unit if "newtons" in unit else f"in {unit or 'no known unit, or masses of the model are wrong'}"
     of_person = f"; or correct the masses of the model, if the person has {mass / factor:.0f} kg"

@@ -347,14 +347,10 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
     """The finding of one fault of a size, with its standard error."""
     factor = 1.0 / (1.0 - size) if fault.kind == "gain" else 1.0
     begin, end = np.clip(fault.when, *seen.time[[0, -1]])
-    said: dict[str, object] = {
-        "names": (" and of " if fault.kind == "gain" else " and ").join(fault.names),
-        "other": fault.of[-1] if fault.of else "",
-        "size": size,
-        "factor": factor,
-        "error": factor**2 * error if fault.kind == "gain" else error,
-        "when": f" from {begin:.2f} to {end:.2f} s" if fault.in_part else "",
-    }
+    said: dict[str, object] = {"size": size, "factor": factor, "other": fault.of[-1] if fault.of else ""}
+    said |= {"names": (" and of " if fault.kind == "gain" else " and ").join(fault.names)}
+    said |= {"error": factor**2 * error if fault.kind == "gain" else error}
+    said |= {"when": f" from {begin:.2f} to {end:.2f} s" if fault.in_part else ""}
     code, grave = CODES[fault.kind], fault.kind not in ("offset", "drift", "leak")
     if fault.kind == "late":
         leg = f"the moments of the {SIDE_NAMES[side_of(fault.names[0])]} leg are"

@@ -118,6 +118,8 @@ wrong, each with the share of the other foot that remains at least; sound walks 
 SIZE = 0.035
 """Share of the velocity of the body with which no two feet slide while they stand on a floor; sound ones 0.018."""
 TURNING = "hip_rotation"
+LEVELS = {"angle_offset": 1.0, "angle_offset.turned": -1.0}
+"""Offset of an angle of both legs that may bring the soles to the floor -> its sign over the pitch of the soles."""
 ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
 SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
 WALKING = 2.0
@@ -357,10 +359,16 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     right = [name for name in columns_of if split_side(name)[1] == "r" and twin(name) in columns_of]
     whole_legs = (*right, *map(twin, reversed(right)))  # with the joints of the foot
     groups.append(("sides_swapped.angles", whole_legs))
+    pairs = [(f"{stem}_r", f"{stem}_l") for stem in SPECTRA if {f"{stem}_r", f"{stem}_l"} <= {*names}]
+    # offsets with which the soles are level explain tilted feet that stand, too
+    groups += [(code, pair) for pair in pairs for code in LEVELS]
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
-        pose_of[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
+        if code in LEVELS:
+            pose_of[:, columns] += LEVELS[code] * np.radians(now.pitch)
+        else:
+            pose_of[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
     both = [[number[name], number[twin(name)]] for name in names if name < twin(name) in names]
     unlike = np.full(len(groups) + 1, np.inf)
     if both and walks(fixed):
@@ -388,7 +396,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
     ordered = sorted(tried, key=lambda one: tried[one].cost)
     near = min(ALIKE * unlike[0], NEAREST * unlike[1:].min(initial=np.inf))
-    for one in ordered[:1] if not fits else ():
+    level = min((tried[one].cost for one in tried if groups[one][0] in LEVELS), default=np.inf)
+    for one in [one for one in ordered[:1] if not fits and NEAREST * tried[one].cost < level]:
         explained = tried[one].cost < EXPLAINED * now.cost and tried[one].worst() < 1.2
         if explained and (stands or _slips(fixed, changed[[one]], time)[1].all()):
             (right, left), (right_speed, left_speed) = now.pitch, now.speed
@@ -402,7 +411,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
                 more = ", or exchange the columns of both legs"
             yield _accusation(*groups[one], why, then, where, more)
             return
-    for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
+    better = [one for one in ordered if tried[one].cost < now.cost and groups[one][0] not in LEVELS]
+    for one in [one for one in better if unlike[1 + one] < near][:1]:
         apart, rest = np.degrees(unlike[[0, 1 + one]])
         why = f"the angles of both legs, half a stride apart, differ by {apart:.0f} degrees rms"
         then = f"they differ by {rest:.0f} degrees, and the feet stand better"

@@ -190,6 +190,7 @@ def test_horizontal_forces_of_another_scale_are_named(
         (resting, "frozen"),
         (way_of_pressure(0.7), "pressure_way"),
         (way_of_pressure(1.5), "pressure_way"),
+        (way_of_pressure(-1.0), "pressure_way"),
         (between(0.0, 0.9), "plate_clipped"),
         (between(100.0, 1.0), "plate_clipped"),
         (held, "plate_clipped"),
@@ -204,13 +205,23 @@ def test_horizontal_forces_of_another_scale_are_named(
         (noisy(25.0), "force_resolution"),
     ],
     ids=[
-        *"filtered low high resting short long cut no_small_forces held".split(),
+        *"filtered low high resting short long backward cut no_small_forces held".split(),
         *"no_forward no_sideward ahead behind one_ahead no_twist large_twist about_origin noise".split(),
     ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)
     assert code in found
+
+
+@pytest.mark.parametrize("what", ["point", "force"])
+def test_loads_in_the_axes_of_a_foot_that_belong_to_the_ground_are_named(what: str) -> None:
+    of_foot = on_loads(
+        lambda loads: tuple(replace(load, **{f"{what}_frame": "calcn_l"}) for load in loads)  # type: ignore[arg-type]
+    )
+    found = [each for each in findings_of_body(of_foot(trials()["knee"]).body()) if each.code == "load_body"]
+    assert {each.severity for each in found} == {"error"}
+    assert all(f"the {what} of plate" in each.what and "calcn_l" in each.what for each in found)
 
 
 @pytest.mark.parametrize("name", WALKS)

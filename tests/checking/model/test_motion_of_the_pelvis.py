@@ -78,6 +78,18 @@ def test_a_body_that_lies_or_sways_beside_its_loads_is_named(
     assert code in {each.code for each in findings(replace(case_of(name), coordinates=table))}
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.01])
+def test_a_pelvis_without_angles_is_named_and_displaces_no_plate(kept: float) -> None:
+    """The moments about the root know the place of the pressure to 33 mm then."""
+    table, angles = case_of("overground").coordinates, ("pelvis_tilt", "pelvis_list", "pelvis_rotation")
+    for name in angles:
+        table = on_column(table, name, lambda each: kept * each)
+    found = findings(replace(case_of("overground"), coordinates=table))
+    frozen = {each.what.split()[0] for each in found if each.code == "frozen"}
+    assert frozen == (set() if kept else {*angles})
+    assert "pressure_offset" not in {each.code for each in found}
+
+
 @pytest.mark.parametrize("name", ["moments", "belt 3"])
 def test_noise_of_one_angle_is_named(name: str) -> None:
     table, draw = case_of(name).coordinates, np.random.default_rng(1)
@@ -86,6 +98,15 @@ def test_noise_of_one_angle_is_named(name: str) -> None:
     table = on_column(table, "hip_flexion_l", lambda each: each + noise)
     found = {each.code: each.what for each in findings(replace(case_of(name), coordinates=table))}
     assert "hip_flexion_l has noise" in found["noise"]
+
+
+@pytest.mark.parametrize("stem", ["hip_flexion", "knee_angle"])
+def test_an_offset_of_both_legs_reverses_no_ankle(stem: str) -> None:
+    """With both ankles reversed the soles are level, too."""
+    table = moved("belt 3", f"{stem}_r", 1.0, 20.0)
+    table = on_column(table, f"{stem}_l", lambda each: each + 20.0)
+    found = {each.code for each in findings(replace(case_of("belt 3"), coordinates=table))}
+    assert "angle_offset" in found and not {"angle_sign", "columns_exchanged"} & found
 
 
 @pytest.mark.parametrize("by", [-10.0, 10.0])
