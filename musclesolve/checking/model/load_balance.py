@@ -227,14 +227,8 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     if abs(fitting - 1.0) < MASS + units.CLEAR * error:
         return
     plates = case.cost(units.scaled(fit.scale, ["force", "moment"]))
-    values = {
-        "fitting": fitting * mass,
-        "given": mass,
-        "error": error * mass,
-        "off": fitting - 1.0,
-        "limit": MASS,
-    }
-    values |= {"factor": fitting, "plates": 0.0 if plates is None else plates.size}
+    values = {"fitting": fitting * mass, "given": mass, "error": error * mass, "factor": fitting}
+    values |= {"off": fitting - 1.0, "limit": MASS, "plates": 0.0 if plates is None else plates.size}
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     is_far = abs(fitting - 1.0) > FAR_MASS and (cost is None or cost.size > SERIOUS * mass)
     yield finding("mass.model", error_if(is_far), values, Where(case.fixed.model.file), cost=cost)
