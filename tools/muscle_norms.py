@@ -22,7 +22,7 @@ TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
 HEADER = """\
 # Muscles of the legs in public models, lowest and highest value, written by tools/muscle_norms.py.
 # Models: {models}.
-# wraps: number of wrap objects in {public}.
+# wraps: number of wrap objects, force: maximum isometric force [N], in {public}.
 # ends: body and place [mm] of origin and insertion, of parent and child frame of joints, in {public}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
@@ -40,6 +40,7 @@ def main(*files: str) -> None:
     found: dict[str, dict[str, list[np.ndarray]]] = {}
     ends: dict[str, list[list[list[object]]]] = {}
     wraps: dict[str, list[int]] = {}
+    forces: dict[str, list[float]] = {}
     stems: dict[str, None] = {}
     for file in files:
         model = read_osim(file)
@@ -61,6 +62,8 @@ def main(*files: str) -> None:
                     wraps.setdefault(name_of(stem), [0] * len(muscles.PUBLIC))[public] = len(
                         model.muscles[name].wraps
                     )
+                    own_forces = forces.setdefault(name_of(stem), [0.0] * len(muscles.PUBLIC))
+                    own_forces[public] = round(model.muscles[name].max_isometric_force, 1)
         for name, k in body.number.items():
             long = muscles.long_names().get(split_side(name)[0].casefold())
             if long is None:
@@ -95,7 +98,7 @@ def main(*files: str) -> None:
             else:
                 parameters.append(f"{key} = {pairs}")
         if name in wraps:
-            parameters.append(f"wraps = {wraps[name]}")
+            parameters += [f"wraps = {wraps[name]}", f"force = {forces[name]}"]
         if parameters:
             lines.append(f"parameters = {{ {', '.join(parameters)} }}")
         lines.append("")

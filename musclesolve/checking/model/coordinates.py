@@ -44,6 +44,9 @@ from musclesolve.results.finding import Finding, Where, error_if, finding
 
 LOCKED = (2.5, "degrees", 180.0 / np.pi), (5.0, "mm", 1000.0)
 """Distance of a locked angle or way in the file from where the model locks it; 13 sound walks have exactly zero."""
+DRIVEN = 0.1
+"""Distance of a coordinate in the file from the constraint that determines it, as a share of its range: sound walks
+have less than 0.001, in one of three units."""
 FASTEST = 50.0
 """Median speed of the root that no person reaches [m/s]; in millimeters, walking has 300 (on a belt) to 1300."""
 TRAVELS = 0.3
@@ -79,17 +82,29 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
 
 
 def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
-    """Find locked coordinates with other values in the file: muscles are where the model locks them."""
-    moved = list[str]()
+    """Find coordinates that the model locks, or determines by a constraint, with other values in the file.
+
+    Files have coordinates of constraints in several units, or constant: only a motion of another shape counts.
+    """
+    moved, driven, stated = list[str](), list[str](), body.motion.by_name(body.motion.value)
     crossed = frozenset().union(*body.model.crossing.values()) if body.model.crossing else frozenset()
-    for name, value in body.motion.by_name(body.motion.value).items():
+    for name, value in stated.items():
         coordinate = body.model.coordinates[name]
         size = float(np.abs(value - coordinate.default).max())
         limit, unit, factor = LOCKED[0 if coordinate.rotational else 1]
         if coordinate.locked and name in crossed and factor * size > limit:
             moved.append(f"{name} (up to {factor * size:.0f} {unit} away)")
-    if moved:
-        yield finding("locked_moved", "error", {"moved": few(moved, 6)}, Where(body.motion.file))
+        for coupler in body.model.couplers:
+            if coupler.dependent == name and not coupler.closes_loop and {*coupler.independent} <= {*stated}:
+                rule = coupler.function.value(np.stack([stated[by] for by in coupler.independent], axis=1))
+                apart = min(
+                    np.abs(value - scale * rule).max() for scale in (1.0, np.pi / 180.0, 180.0 / np.pi)
+                )
+                if np.ptp(value) > limit / factor and apart > DRIVEN * np.ptp(value):
+                    driven.append(name)
+    for code, names in (("locked_moved", moved), ("locked_moved.driven", driven)):
+        if names:
+            yield finding(code, "error", {"moved": few(names, 6)}, Where(body.motion.file))
 
 
 def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

@@ -101,6 +101,8 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
     )
 
 
+HUMAN = 2.0, 640.0
+"""Least and greatest mass of a person [kg]."""
 OTHER_UNIT = 1.6
 """Factor from which loads are in another unit, or halved: no error of a body mass is so large."""
 NEAR = 1.3
@@ -147,6 +149,10 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         return
     factor, mass = float(np.median(due[great] / size[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
+        return
+    if not HUMAN[0] < mass < HUMAN[1] and HUMAN[0] < mass / factor < HUMAN[1]:
+        masses = {"given": round(mass, 3), "fitting": mass / factor, "factor": 1.0 / factor}
+        yield case.fault("mass.unit", "error", masses)
         return
     units = {"kilonewtons": 1000.0, "newtons per kilogram": mass, "body weights": mass * STANDARD_GRAVITY}
     units |= {"pounds": 4.448, "kilograms": STANDARD_GRAVITY, "millinewtons": 0.001}

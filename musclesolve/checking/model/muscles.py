@@ -194,7 +194,8 @@ SHANK = 0.4
 JOINTS = ("hip_flexion", "knee_angle", "ankle_angle", "subtalar_angle")
 """Coordinates of the joints whose places on their bodies are compared with public models."""
 PUBLIC = ("gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023")
-"""Models of the `ends` in muscle_norms.toml. Scaled models differ from one of them by 0.1 mm, their sides by 9 mm."""
+"""Models of the `ends` in muscle_norms.toml. Scaled models differ from one of them by up to 0.5 mm
+(joints that were fitted to a person by 1.3 mm), their sides by 9 mm."""
 FEWEST_ENDS, OWN_BODY, MOST_APART = 6, 4.0, 20.0
 """Known ends on a body from which its scale follows; median of their distances from a public model beyond which a body
 has other axes or other muscles [mm]; distance of an end beyond which it tells no more of the model [mm]."""
@@ -202,6 +203,8 @@ FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
+NEAR = 0.002
+"""The same for two muscles of the same strength, of an adult; in 15 public models no two are nearer than 0.0034."""
 UNEVEN, COUNTED, ROUNDED, USUAL = 6.0, 0.5, 0.02, 0.8
 """Difference of twins in a place or radius [mm] and an angle [degrees], in a count, and as a share: scaled models have
 up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
@@ -217,6 +220,9 @@ strength; a factor beyond 1.25 is stated. Measured young men have 0.33 to 1 time
 patients are weaker. The volume of the muscles of a leg grows with mass times height (Handsfield et al. 2014)."""
 FAMILY = {0: (0.79, 1.075, 75.3), -1: (1.17, 0.99, 75.3)}
 """Mean strength, size and mass [kg] of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
+PUBLISHED, NONE = 0.6, [0.0] * len(PUBLIC)
+"""Share of the muscles with the forces of a public model, up to one factor, from which others were changed: 13 models
+have all or 0.84 of one, and 0.10 of another."""
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
@@ -276,29 +282,31 @@ class Anatomy:
 
     @cached_property
     def moved(self) -> Array:
-        """Moves (n + j, 6) of the ends against the other ends on their bodies [mm]; 0 where it is not known.
+        """Moves (n + j, 6) of the ends against the other ends on their bodies [mm]; NaN where it is not known.
 
-        The public model is the one from which the ends on a body differ least.
+        The public model is the one from which all ends differ least.
         """
-        public = np.full((len(PUBLIC), *self.ends.shape), np.nan)
-        for k, name in enumerate((*self.names, *self.joints)):
-            for model, known in enumerate((_norms_of(name) or {}).get("ends", ())):
-                for j, (bone, *place) in enumerate(known):
-                    if self.bones[k][j] in (bone, with_side(bone, split_side(name)[1])):
-                        public[model, k, j] = place
-        moved, bones = np.zeros_like(self.ends), np.array(self.bones).reshape(-1, 2)
-        for bone in np.unique(bones):
-            least = np.inf
-            for places in public:
-                here = (bones == bone) & np.isfinite(places + self.ends).all(axis=2)
-                ends, at = self.ends[here], places[here]
+        bones, least, nearest = np.array(self.bones).reshape(-1, 2), np.inf, np.full_like(self.ends, np.nan)
+        for model in range(len(PUBLIC)):
+            public, moved = np.full_like(self.ends, np.nan), np.full_like(self.ends, np.nan)
+            for k, name in enumerate((*self.names, *self.joints)):
+                for j, (bone, *place) in enumerate(
+                    (_norms_of(name) or {}).get("ends", [()] * len(PUBLIC))[model]
+                ):
+                    if bones[k, j] in (bone, with_side(bone, split_side(name)[1])):
+                        public[k, j] = place
+            apart = np.full_like(self.ends, MOST_APART)
+            for bone in np.unique(bones):
+                here = (bones == bone) & np.isfinite(public + self.ends).all(axis=2)
+                ends, at = self.ends[here], public[here]
                 scales = np.array([_weighted_median(*pair) for pair in zip(ends.T, at.T, strict=True)])
                 if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
                     away = ends / scales - at
-                    apart = float(np.minimum(np.abs(away), MOST_APART).mean())
-                    if apart < least:
-                        least, moved[here] = apart, away * (np.median(np.abs(away)) < OWN_BODY)
-        return moved.reshape(-1, 6)
+                    apart[here] = np.minimum(np.abs(away), MOST_APART)
+                    moved[here] = away if np.median(np.abs(away)) < OWN_BODY else np.nan
+            if apart.mean() < least:
+                least, nearest = float(apart.mean()), moved
+        return nearest.reshape(-1, 6)
 
 
 def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
@@ -408,7 +416,7 @@ class Invariant:
 
 INVARIANTS = (
     Invariant(
-        "muscle_anatomy", lambda body: body.moved[: len(body.names)], "ends", 12.0, 12.0, 0.0,
+        "muscle_anatomy", lambda body: np.nan_to_num(body.moved[: len(body.names)]), "ends", 12.0, 8.0, 0.0,
         "{end} displaced along {axis} of its body", lambda value: f"{value:+.0f} mm",
     ),
     Invariant(
@@ -511,6 +519,21 @@ def length_scales(body: Anatomy, norms: Array) -> Array:
     return np.asarray(factors / LENGTHS[family]) if fits else np.full(2, np.nan)
 
 
+def _as_published(body: Anatomy) -> Array:
+    """Logarithms (n,) of the forces over those of the public model that most muscles have, up to one factor on all.
+
+    NaN where no public model has such forces: those of another author, or of a person.
+    """
+    forces = np.array([(_norms_of(name) or {}).get("force", NONE) for name in body.names], dtype=float)
+    published = np.ma.masked_less_equal(forces.reshape(-1, len(PUBLIC)), 0.0)
+    ratio = np.ma.log(body.force[:, None] / published)
+    ratio -= np.ma.median(ratio, axis=0)
+    alike = (np.abs(ratio) < ROUNDED).sum(axis=0).filled(0)
+    nearest = ratio[:, alike.argmax()]
+    is_published = alike.max() > PUBLISHED * max(nearest.count(), FEWEST)
+    return np.asarray(nearest.filled(np.nan)) if is_published else np.full(len(body.names), np.nan)
+
+
 def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
     """Yield tendons and fibers of a model, or of one side, that do not fit the paths, and the muscles that do.
 
@@ -587,6 +610,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 changes = {"muscle_strength": dict.fromkeys(body.names, -by)}
                 yield Deviation("muscle_strength.all", ALL, ratio, said, changes=changes)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
+            in_groups = set[str]()
             for group, stems in TABLES["groups_of_muscles"].items():
                 of_group = [name.startswith(tuple(stems)) for name in long]
                 alike = (values - middle)[of_group, 0]
@@ -595,9 +619,15 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 if abs(by) > GROUP and (alike / by).min() > OF_GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
                     said += f"of this model suggest, expected {1.0 / np.exp(GROUP):.2g} to {np.exp(GROUP):.2g} times"
+                    in_groups |= {*np.array(body.names)[of_group].tolist()}
                     changes = {"muscle_strength": dict.fromkeys(np.array(body.names)[of_group].tolist(), -by)}
                     yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said, changes=changes)
+            by_author = _as_published(body)
+            known = np.isfinite(by_author) & ~np.isin(np.array(body.names), [*in_groups])
+            low[known, 0] = high[known, 0] = middle[known, 0] = (values[:, 0] - by_author)[known]
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
+        if invariant.key == "strength":
+            limit = np.where(known[:, None], NEARLY, limit)
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
         for name, k in number.items():
@@ -669,7 +699,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         if idle := [path.name for path in acting if len({point.frame.body for point in path.points}) == 1]:
             values = {"muscles": few(map(sided, idle), NAMED), "count": len(idle)}
             yield finding("muscle_anatomy.idle", "warning", values, where), None
-    yield from _moved_joints(anatomy, where)
+    yield from _moved_joints(model, anatomy, where)
     by_code: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}
     for deviation in deviations(anatomy):
@@ -710,21 +740,32 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         yield finding("muscle_strength.chosen", "warning" if most else "note", values, where), mended
 
 
-def _moved_joints(anatomy: Anatomy, where: Where) -> Found:
-    """Find joints that lie elsewhere on a body, on both sides alike, than the ends of its muscles suggest."""
+def _moved_joints(model: OpenSimModel, anatomy: Anatomy, where: Where) -> Found:
+    """Find joints that lie elsewhere on a body, or turn it otherwise, on both sides alike, than its muscles suggest."""
     count, number = len(anatomy.names), {name: k for k, name in enumerate(anatomy.joints)}
-    away = anatomy.moved[count:]
-    said = list[str]()
+    rotation, body = segments(model).upright.rotation[0], model.body_number
+    away, said, turned = anatomy.moved[count:], list[str](), dict[str, float]()
     for name, k in number.items():
-        if split_side(name)[1] == "r" and (other := number.get(twin(name))) is not None:
-            column = int(np.minimum(np.abs(away[k]), np.abs(away[other])).argmax())
-            by = away[[k, other], column]
-            if np.abs(by).min() > 1000.0 * JOINT and by.prod() > 0.0:
-                bone = anatomy.bones[count + k][column // 3]
-                said.append(f"{name} and {twin(name)} {by[0]:+.0f} mm along {'xyz'[column % 3]} on {bone}")
+        other = number.get(twin(name))
+        if split_side(name)[1] != "r" or other is None or not np.isfinite(away[[k, other]]).any():
+            continue
+        moves = np.nan_to_num(away[[k, other]])
+        column = int(np.abs(moves).min(axis=0).argmax())
+        by = moves[:, column]
+        if np.abs(by).min() > 1000.0 * JOINT and by.prod() > 0.0:
+            bone = anatomy.bones[count + k][column // 3]
+            said.append(f"{name} and {twin(name)} {by[0]:+.0f} mm along {'xyz'[column % 3]} on {bone}")
+        bones = (anatomy.bones[count + side] for side in (k, other))
+        at_rest = (rotation[body[one]].T @ rotation[body[two]] for one, two in bones)
+        turn = min(float(np.linalg.norm(each - np.eye(3))) / np.sqrt(2.0) for each in at_rest)
+        if turn > np.radians(TURNED):
+            turned[f"{name} and {twin(name)}"] = float(np.degrees(turn))
     if said:
-        values = {"joints": few(said, NAMED), "limit": JOINT}
+        values: dict[str, object] = {"joints": few(said, NAMED), "limit": JOINT}
         yield finding("joint_center.both", "warning", values, where), None
+    if turned:
+        values = {"joints": few(turned, NAMED), "off": max(turned.values()), "limit": TURNED}
+        yield finding("joint_center.turned", "warning", values, where), None
 
 
 def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
@@ -828,7 +869,9 @@ def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> 
     paths = np.concatenate([body.length, body.arm.reshape(-1, len(body.names))])
     pairs: dict[str, str] = {}
     for (j, one), (k, two) in combinations(enumerate(body.names), 2):
-        if {one, two} <= used and np.abs(paths[:, k] - paths[:, j]).max() < SAME and place(one) == place(two):
+        apart = np.abs(paths[:, k] - paths[:, j]).max() / body.size
+        as_strong = abs(body.force[k] - body.force[j]) <= ROUNDED * body.force[j]
+        if {one, two} <= used and apart < (NEAR if as_strong else SAME) and place(one) == place(two):
             pairs[two] = f"{one} and {two}"
     if pairs:
         values = {"pairs": few(pairs.values(), NAMED), "count": len(pairs)}

@@ -640,7 +640,7 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             if white[worst] > (least := min(NOISE, max(NOISE_OF_ONE, OTHERS * middle))):
                 said = {"name": worst, "noise": white[worst], "least": least, "usual": middle}
                 yield finding("noise.angles", "warning", said, where)
-        if highest < (least := max(LOWEST_F90, KEPT * of_usual)):
+        if highest < (least := max(LOWEST_F90, KEPT * of_usual)) and len(legs) >= 2 * len(SPECTRA):
             said = {"frequency": highest, "least": least, "cutoff": motion.cutoff_hz or np.nan}
             yield finding("over_filtered", "warning", said, where)
         elif (slow := min(fastest.values())) < OF_OTHER_LEG * highest:

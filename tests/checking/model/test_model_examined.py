@@ -30,6 +30,8 @@ from musclesolve.checking.model.muscles import (
 )
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.files import read_mot
+from musclesolve.opensim.functions import Constant
+from musclesolve.opensim.model import Coupler, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.results.finding import Finding, Where, codes
 from musclesolve.sharing import expression_cost
@@ -262,6 +264,87 @@ def test_fibers_with_a_velocity_that_no_muscle_has_are_found(speed: float) -> No
         found.code == "muscle_property"
         and f"soleus: fastest shortening {speed:g}, expected 3.5" in found.what
     )
+
+
+def moved_frames(model: OpenSimModel) -> OpenSimModel:
+    """Both knees turned by 6 degrees into valgus."""
+    joints = list(model.joints)
+    for k, joint in enumerate(joints):
+        if {*joint.coordinates} & {"knee_angle_r", "knee_angle_l"}:
+            by = np.radians([6.0 if "knee_angle_r" in joint.coordinates else -6.0, 0.0, 0.0])
+            rotation = joint.parent.rotation @ Rotation.from_rotvec(by).as_matrix()
+            joints[k] = replace(joint, parent=replace(joint.parent, rotation=rotation))
+    return replace(model, joints=tuple(joints))
+
+
+def moved_ends(model: OpenSimModel) -> OpenSimModel:
+    """The Achilles tendons 15 mm farther back on both heels."""
+    muscles = dict(model.muscles)
+    for name in (name for name in muscles if name.startswith(("soleus", "gas"))):
+        *before, end = muscles[name].points
+        end = replace(end, location=end.location - [0.015, 0.0, 0.0])
+        muscles[name] = replace(muscles[name], points=(*before, end))
+    return replace(model, muscles=muscles)
+
+
+def exchanged_strengths(model: OpenSimModel) -> OpenSimModel:
+    """Forces of both heads of the gastrocnemius exchanged on both sides."""
+    other = {
+        f"gas{one}_{side}": f"gas{two}_{side}"
+        for one, two in (("med", "lat"), ("lat", "med"))
+        for side in "rl"
+    }
+    changed = {
+        one: replace(model.muscles[one], max_isometric_force=model.muscles[two].max_isometric_force)
+        for one, two in other.items()
+    }
+    return replace(model, muscles={**model.muscles, **changed})
+
+
+def nearly_twice(model: OpenSimModel) -> OpenSimModel:
+    """Both soleus muscles again, 1 mm away."""
+    copies = {}
+    for side in "rl":
+        points = (
+            replace(point, location=point.location + 0.001)
+            for point in model.muscles[f"soleus_{side}"].points
+        )
+        name = f"soleus_too_{side}"
+        copies[name] = replace(model.muscles[f"soleus_{side}"], name=name, points=tuple(points))
+    return replace(model, muscles={**model.muscles, **copies})
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (moved_frames, "joint_center", "knee_angle_r and knee_angle_l: with all angles zero"),
+        (moved_ends, "muscle_anatomy", "insertion displaced along x"),
+        (exchanged_strengths, "muscle_strength", "0.51 times what the other muscles of this model suggest"),
+        (nearly_twice, "muscle_twice", "2 pairs of muscles"),
+    ],
+)
+@pytest.mark.parametrize("file", ["addbiomechanics/opencap_subject/Models/final.osim", MODELS[2]])
+def test_faults_of_both_sides_alike_are_found(
+    change: Callable[[OpenSimModel], OpenSimModel], code: str, said: str, file: str
+) -> None:
+    """No scaled public model turns the bodies of a joint, moves an end alone or has two muscles within 2 mm."""
+    model = change(ms.read_osim(recorded("opensim_models").parent / file))
+    found = [fault for fault, _ in _of_model(model, [*model.muscles], True) if fault.severity != "note"]
+    assert any(fault.code == code and said in fault.what for fault in found), found
+
+
+def test_a_constraint_on_a_coordinate_that_moves_in_the_file_is_found() -> None:
+    """Files have the coordinates of constraints in several units, or constant: the model follows the constraint."""
+    case = walk()
+    held = tuple(Coupler(f"ankle_angle_{side}", (f"knee_angle_{side}",), Constant(0.0)) for side in "rl")
+    model = replace(case.model, couplers=(*case.model.couplers, *held))
+    (fault,) = (each for each in found_in(replace(case, model=model)) if each.code == "locked_moved")
+    assert "ankle_angle_r, ankle_angle_l" in fault.what, fault.what
+    for factor in (57.3, 0.0, 1.0 / 57.3):
+        table = case.coordinates
+        for side in "rl":
+            table = on_column(table, f"knee_angle_{side}_beta", lambda values, by=factor: by * values)
+        assert not found_in(replace(case, coordinates=table)), factor
 
 
 def of_size(body: Anatomy, size: float, power: float, factor: float = 1.0) -> Anatomy:

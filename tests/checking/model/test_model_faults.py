@@ -243,6 +243,15 @@ def test_loads_of_half_the_size_may_belong_to_another_mass() -> None:
     assert found.remedy.endswith("or correct the masses of the model, if the person has 84 kg")
 
 
+def test_masses_in_grams_are_no_kilonewtons_of_the_loads() -> None:
+    trial = trials()["overground"]
+    masses = {name: replace(each, mass=1000.0 * each.mass) for name, each in trial.model.masses.items()}
+    grams = replace(trial, model=replace(trial.model, masses=masses))
+    found = [each for each in findings_of_body(grams.body()) if each.code in ("force_units", "mass")]
+    assert [(each.code, each.severity) for each in found] == [("mass", "error")]
+    assert "the loads carry and accelerate 84" in found[0].what, found[0].what
+
+
 def test_loads_of_nearly_twice_the_size_are_no_unit() -> None:
     trial = trials()["overground"]
     masses = {name: replace(each, mass=0.6 * each.mass) for name, each in trial.model.masses.items()}
