@@ -468,7 +468,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    contacts = time_spans(loaded, plate.time)
+    contacts = time_spans(plate.force[:, 2] > least, plate.time)
     # A foot that stands on the border of two plates shows on each a part of its sole.
     beside = [other for k, other in enumerate(trial.forces) if k != index and other.side == plate.side]
     shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]

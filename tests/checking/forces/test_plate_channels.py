@@ -1,4 +1,4 @@
-"""A channel of a plate that is late, limited, of one sign, or with a zero that moves under the foot."""
+"""A channel of a plate that is late, limited, lost, of one sign, or with a zero that moves under the foot."""
 
 from __future__ import annotations
 
@@ -196,17 +196,15 @@ def test_a_forefoot_beside_its_plate_is_found(recorded_walk_trial, tmp_path):
     assert [each.code for each in found] == ["unbalanced"] and "less than the motion needs" in found[0].what
 
 
-@pytest.mark.parametrize("seconds", [0.06, 0.1])
-def test_a_plate_that_is_dead_for_a_while_is_not_measured_then(seconds, tmp_path):
+def test_a_plate_that_is_dead_for_a_while_is_not_measured_then(tmp_path):
     copy = TrialCopy()
     (plate,) = copy.plates("l")
     force = copy.plate(plate, "force").copy()
     first = np.flatnonzero((force[:, 2] > 400.0) & (copy.forces.time > 1.0))[0]
-    force[first : first + round(600 * seconds)] = 0.0
+    force[first : first + 36] = 0.0  # 60 ms
     copy.set_plate(plate, "force", force)
     found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity != "note"]
-    assert {each.code for each in found} - {"contact_without_force"} == {"plate_instant"}
-    assert any("jumps to 0 N" in each.what for each in found)
+    assert [each.code for each in found] == ["plate_instant"] and "jumps to 0 N" in found[0].what
 
 
 @pytest.mark.parametrize(
