@@ -356,13 +356,21 @@ def force_units(case: Case) -> Iterator[Finding]:
     total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in plates], axis=0)
     # A high quantile, not the maximum: one spike must not decide on a unit.
     peak = float(np.quantile(total, 0.98))
-    factor = unit_factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
-    if factor is None:
+    ratio, mass = peak / (PEAK * weight), case.trial.subject.mass
+    units = FORCES | {
+        mass: "newtons per kilogram",
+        weight: "body weights",
+        0.01 * weight: "percent of the weight",
+    }
+    if not peak > 0.0 or (factor := unit_factor(ratio, units, FORCE_BAND)) is None:
         return
     scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]
-    values = {"peak": peak, "mass": case.trial.subject.mass, "usual": PEAK * weight, "unit": FORCES[factor]}
-    repair = replace_fields(forces=tuple(scaled))
-    yield finding("force_units", "error", values | {"factor": factor}, Where(plates[0].path), repair)
+    likely = [size for size in units if FORCE_BAND[0] <= ratio * size <= FORCE_BAND[1]]
+    unit, factors = (
+        " or ".join(words) for words in ([units[k] for k in likely], [f"{k:.6g}" for k in likely])
+    )
+    values = {"peak": peak, "mass": mass, "usual": PEAK * weight, "unit": unit, "factor": factors}
+    yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 
 def unit_of_points(

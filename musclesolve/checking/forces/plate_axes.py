@@ -23,6 +23,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from musclesolve._util.arrays import Array, at_times, long_enough, time_spans, true_runs
+from musclesolve._util.messages import count_of
 from musclesolve.checking.case import (
     TABLES,
     Case,
@@ -50,6 +51,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.recording.plates.plate_checks import without_instants
 from musclesolve.results.finding import Finding, Run, Severity, Where, error_if, finding
 
 # Largest residual after a change, as a share of the variation, and of the residual without the change.
@@ -74,10 +76,11 @@ STAIR = 0.12
 
 @check_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
-    """Find wrong axes of plates by the acceleration of the body, or by what the feet do where it shows none."""
+    """Find wrong axes of plates by the acceleration of the body, or by what the feet do where it decides nothing."""
     required = law(case)
     if not case.found("plate_baseline", severity="warning"):  # a plate that sways fits no axes
-        yield from _reversed_under_feet(case) if required is None else _changed_axes(case, required)
+        changed = [] if required is None else [*_changed_axes(case, required)]
+        yield from changed or _reversed_under_feet(case)
 
 
 def _changed_axes(case: Case, required: Law) -> Iterator[Finding]:
@@ -180,9 +183,9 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
         about[first:stop] = (about[first:stop] - middle) @ whole + middle
 
     def badness(point: Array) -> float:
-        tracks_of = _rolling(case, index, replace(plate, point=point))
-        travel = [quarters(track.along) for track in tracks_of if track.whole]
-        return away(case, plate, point) - (float(np.median(travel)) if travel else 0.0)
+        rolled = [track for track in _rolling(case, index, replace(plate, point=point)) if track.whole]
+        travel = [quarters(track.along) - TRAVEL * np.median(track.length) for track in rolled]
+        return away(case, plate, point) + (abs(float(np.median(travel))) if travel else 0.0)
 
     rotated = {badness(point): point for point in (plate.point @ whole, about)}
     least = min(rotated)
@@ -329,8 +332,6 @@ DEAD = 0.002
 LEAST_HORIZONTAL = 0.01
 """Required horizontal force, root mean square as a share of the body weight, from which a channel without force is
 lost; quiet standing requires less."""
-AGAINST, AGAINST_S = 0.08, 0.05
-"""Force on one foot [body weights], and its duration [s], from which a channel that never has its sign is wrong."""
 
 
 CORNER, AROUND = 8.0, 6
@@ -340,7 +341,7 @@ rectified channels of eight recordings 24 and more beside their zeros; samples o
 
 @check_at(Stage.PLATES)
 def rectified_channels(case: Case) -> Iterator[Finding]:
-    """Find level channels of one sign that turn back at zero: with the other sign from there on they are smooth."""
+    """Find level channels that are smooth with the other sign from a sample on: rectified ones, and reversed ones."""
     count = 2 * AROUND + 1
     for plate in case.trial.forces:
         loaded = (plate.force[:, 2] > 5.0 * touch(case.trial)) & ~plate.in_gap(plate.time)
@@ -353,25 +354,21 @@ def rectified_channels(case: Case) -> Iterator[Finding]:
             bends, *left = (np.abs(np.diff(part, 3)).max(axis=1) for part in (near, *other))
             at = plate.time[AROUND:-AROUND][around][bends > CORNER * np.minimum(*left)]
             at = at[np.diff(at, prepend=-np.inf) > SHORTEST_CONTACT]
-            if at.size and np.ptp(np.sign(channel[loaded])) < 2.0:
-                values = {"way": way, "at": at[0], "count": at.size, "limit": CORNER}
-                yield finding("plate_channel.rectified", "error", values, on_plate(plate))
+            if at.size:
+                name = "rectified" if np.ptp(np.sign(channel[loaded])) < 2.0 else "reverses"
+                values = {"way": way, "at": at[0], "count": count_of(at.size, "time"), "limit": CORNER}
+                yield finding(f"plate_channel.{name}", "error", values, on_plate(plate))
 
 
 # In right axes: which channel brakes and pushes depends on them.
 @check_at(Stage.SYNCHRONY_IN_RIGHT_AXES)
 def lost_channels(case: Case) -> Iterator[Finding]:
-    """Find horizontal channels without force, or of one sign, while the foot on the plate alone shows what is needed.
-
-    A channel is lost where the body is accelerated along it. The channel of braking and push-off is of one sign where
-    the body does both.
-    """
+    """Find horizontal channels without force, while the foot on the plate alone shows that the body needs it."""
     required, weight = law(case), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or not np.isfinite(weight):
         return
     at, due = required.time[required.frames], required.due[required.frames, :2] / STANDARD_GRAVITY
     upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
-    ways, along = ("forward", "sideward"), int(due.std(axis=0).argmax())
     for plate, pushed in zip(case.trial.forces, upward, strict=True):
         # The frames in which the foot on the plate carries the body alone.
         alone = (pushed > 0.3 * weight) & (np.sum(upward, axis=0) - pushed < 0.05 * weight)
@@ -381,15 +378,12 @@ def lost_channels(case: Case) -> Iterator[Finding]:
         most, needed = np.abs(force).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
         lost = (most < DEAD * weight) & (needed > LEAST_HORIZONTAL)
         for axis in np.flatnonzero(lost):
-            values = {"way": ways[axis], "most": most[axis], "needed": needed[axis] * weight}
+            values = {
+                "way": ("forward", "sideward")[axis],
+                "most": most[axis],
+                "needed": needed[axis] * weight,
+            }
             yield finding("plate_channel", "error", values, on_plate(plate))
-        sign = np.sign(np.median(force[:, along]))
-        against = np.where(alone, -sign * due[:, along], 0.0)
-        long = (against > AGAINST).sum() > AGAINST_S * case.trial.markers.rate
-        long &= not case.found("plate_channel")
-        if long and not lost[along] and np.min(sign * force[:, along]) > -DEAD * weight:
-            values = {"way": ways[along], "needed": float(against.max()) * weight}
-            yield finding("plate_channel.one_sign", "error", values, on_plate(plate))
 
 
 @check_at(Stage.PLATE_POSITION)
@@ -468,12 +462,13 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     seen, trial = seen_feet(case.trial).get(plate.side), case.trial
     if seen is None:
         return []
+    plate = without_instants(trial, plate)  # a dropout ends no contact
     time, least = trial.markers.time, touch(trial, LOADED_SHARE)
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
-    contacts = time_spans(loaded, plate.time)
+    contacts = time_spans(plate.force[:, 2] > least, plate.time)
     # A foot that stands on the border of two plates shows on each a part of its sole.
     beside = [other for k, other in enumerate(trial.forces) if k != index and other.side == plate.side]
     shared = [span for other in beside for span in time_spans(other.force[:, 2] > least, other.time)]

@@ -30,6 +30,10 @@ LARGEST_ZERO = 150.0
 SWING, MARGIN = 0.1, 0.03
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
+# Duration from which a channel that is the same from sample to sample, away from its peaks, measures nothing [s]: 29
+# sound plates have up to 3 ms, and 27 ms in steps of `COARSE`; the lost part of a contact lasts for some tenths.
+RESTS_S = 0.06
+CHANNELS = ("forward", "sideward", "vertical")
 # Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
 SLOWEST = 0.005
 # Step of a channel, as a share of its peak, from which a smooth peak may stay the same for so long.
@@ -217,7 +221,7 @@ def swaying_plates(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
-    """Find plates of which a force stays exactly at its greatest, or the whole force or its point the same, a while."""
+    """Find plates of which one force, the whole force or its point stays exactly the same for a while."""
     for plate in case.trial.forces:
         vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
         step = 1.0 / plate.rate
@@ -240,21 +244,25 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         for first, stop in true_runs(loaded):
             # a point that rests in a whole contact was placed there, not held
             rests[first:stop] &= not rests[first + 1 : stop].all()
-        for force, steps, way in zip(
-            plate.force.T, finest_force, ("horizontal", "horizontal", "vertical"), strict=True
-        ):
-            # a smooth peak stays within one step of a coarse channel for a while
+        for force, steps, way in zip(plate.force.T, finest_force, CHANNELS, strict=True):
+            peaks = np.zeros_like(loaded)
+            # a smooth force stays within one step of a coarse channel for a while
             for peak in np.unique([force.min(), force.max()]):
-                if steps > COARSE * abs(peak):
-                    continue
-                highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO) & ~held
-                flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
+                if steps <= COARSE * abs(peak) and abs(peak) > ZERO:
+                    highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & ~held
+                    flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
+                    peaks |= highest
+            if steps <= COARSE * np.abs(force).max():
+                same = np.diff(force, prepend=np.nan) == 0.0
+                rests_alone = (same | np.append(same[1:], False)) & loaded & ~held & ~peaks
+                flat.append(("plate_channel.rests", rests_alone, {"way": way}))
         late = ", or the point is late or early against the force"
         flat.append(("plate_clipped.held", held & loaded, {"what": "whole force", "late": ""}))
         flat.append(("plate_clipped.held", rests & ~held, {"what": "point of force", "late": late}))
         for name, where, values in flat:
             of_points = values.get("what") == "point of force"
-            shortest = max(FLAT_PEAK_S - 0.5 * step, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
+            shortest = RESTS_S if name == "plate_channel.rests" else FLAT_PEAK_S
+            shortest = max(shortest - 0.5 * step, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
             spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)
             if spans:
                 duration = sum(b - a + step for a, b in spans)

@@ -596,7 +596,7 @@ def check_writable(
             path,
             "the times do not increase from frame to frame",
             "finite, increasing times",
-            "sort the frames",
+            "sort the frames; export times that repeat with more digits, and parts whose clock restarts as files",
         )
     beyond = np.abs(values) > LARGEST
     if beyond.any():

@@ -1,4 +1,4 @@
-"""A channel of a plate that is late, limited, of one sign, or with a zero that moves under the foot."""
+"""A channel of a plate that is late, limited, lost, of one sign, or with a zero that moves under the foot."""
 
 from __future__ import annotations
 
@@ -61,6 +61,12 @@ def test_the_residual_shows_which_channel_is_wrong(stride, name, size):
     assert not accusations(observed(measured, [], "rl", [0, 1]), names)
 
 
+def crossing(force: np.ndarray) -> int:
+    """The first sample after the greatest braking at which a force (S,) pushes."""
+    braking = int(force.argmin())
+    return braking + int((force[braking:] > 0.0).argmax())
+
+
 def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]):
     """Findings on the stride with the forward force (S,) of one plate, 600 Hz, changed."""
     copy = TrialCopy()
@@ -81,11 +87,21 @@ def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray])
             "ms early against the motion, its other channels are not",
         ),
         (lambda force: np.abs(force), "plate_channel", "turns back at zero within one sample (2 times"),
-        (lambda force: np.maximum(force, 0.0), "plate_channel", "never changes its sign"),
+        (
+            lambda force: np.maximum(force, 0.0),
+            "plate_channel",
+            "stays exactly the same from sample to sample",
+        ),
+        (lambda force: force * (np.arange(force.size) < 700), "plate_channel", "stays exactly the same"),
+        (
+            lambda force: np.where(np.arange(force.size) < crossing(force), force, -force),
+            "plate_channel",
+            "changes its sign within one sample (1 time,",
+        ),
         (
             lambda force: np.clip(force, -60.0, 60.0),
             "plate_clipped",
-            "the horizontal force stays at exactly 60 N",
+            "the forward force stays at exactly 60 N",
         ),
     ],
 )
@@ -155,3 +171,58 @@ def test_coarse_steps_and_noise_of_a_force_are_named(stride, spoil, told):
     found = list(resolution("the right plate", spoil(plate.force[plate.force[:, 2] > 100.0]), where))
     assert [one.code for one in found] == ["force_resolution"] * bool(told)
     assert all(told in one.what and "the right plate" in one.what for one in found)
+
+
+def test_a_moment_that_is_added_under_a_foot_is_found(tmp_path):
+    """The zero of the vertical moment moves by 12 N m under the left foot: it turns nothing."""
+    copy = TrialCopy()
+    (plate,) = copy.plates("l")
+    under_foot = copy.plate(plate, "force")[:, 2:] > 20.0
+    copy.set_plate(plate, "moment", copy.plate(plate, "moment") + [0.0, 0.0, 12.0] * under_foot)
+    (fault,) = (each for each in copy.examined(tmp_path, costs=False).findings if each.severity != "note")
+    assert (fault.code, fault.where.plate) == ("free_moment", "left") and "that turns nothing" in fault.what
+
+
+def test_a_forefoot_beside_its_plate_is_found(recorded_walk_trial, tmp_path):
+    """The load falls to 40 % toward toe-off, which neither a scale nor a delay of the plate explains."""
+    copy = TrialCopy(recorded_walk_trial.path)
+    (plate,) = copy.plates("l")
+    force = copy.plate(plate, "force").copy()
+    loaded = np.flatnonzero(force[:, 2] > 20.0)
+    late = loaded[int(0.6 * loaded.size) :]
+    force[late] *= np.linspace(1.0, 0.4, late.size)[:, None]
+    copy.set_plate(plate, "force", force)
+    found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity != "note"]
+    assert [each.code for each in found] == ["unbalanced"] and "less than the motion needs" in found[0].what
+
+
+def test_a_plate_that_is_dead_for_a_while_is_not_measured_then(tmp_path):
+    copy = TrialCopy()
+    (plate,) = copy.plates("l")
+    force = copy.plate(plate, "force").copy()
+    first = np.flatnonzero((force[:, 2] > 400.0) & (copy.forces.time > 1.0))[0]
+    force[first : first + 36] = 0.0  # 60 ms
+    copy.set_plate(plate, "force", force)
+    found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity != "note"]
+    assert [each.code for each in found] == ["plate_instant"] and "jumps to 0 N" in found[0].what
+
+
+@pytest.mark.parametrize(
+    ("factor", "unit"),
+    [(1.0 / 70.25, "newtons per kilogram"), (1.0 / 7.9, "kilograms-force or percent of the weight")],
+)
+def test_forces_of_another_unit_are_named(factor, unit, tmp_path):
+    copy = TrialCopy()
+    copy.change_plates(["force"], lambda force: force * factor)
+    (fault,) = (each for each in copy.examined(tmp_path, costs=False).findings if each.severity == "error")
+    assert fault.code == "force_units" and fault.what.endswith(f"the forces are in {unit}")
+
+
+def test_points_of_all_plates_are_judged_where_each_foot_has_a_judged_plate(tmp_path):
+    """Two of three plates are judged, one of each foot."""
+    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
+    copy.change_plates(["point"], lambda point: point - [0.0, 0.026, 0.0])
+    said = [
+        each.what for each in copy.examined(tmp_path, costs=False).findings if each.code == "pressure_offset"
+    ]
+    assert len(said) == 1 and "of all plates alike" in said[0]
