@@ -161,7 +161,7 @@ def noise(case: Case) -> Iterator[Finding]:
 def bumped_cameras(case: Case) -> Iterator[Finding]:
     """Find frames from which on all markers are displaced alike, as where cameras or the origin were moved.
 
-    Where frames were lost a planted foot stays; rows are put in order later. Units are unknown: the body is the measure.
+    Where frames were lost a planted foot stays; rows are ordered later. Units are unknown: the body is the measure.
     """
     markers, places = case.trial.markers, mean_of_known(case.trial.markers.position)
     limit = BUMPED * float(median_of_known(np.linalg.norm(places - mean_of_known(places), axis=1)))
