@@ -464,8 +464,8 @@ WIDER = 0.014
 # In a standing trial three of four markers stay within this: .000 to .014 m in 17 of them, .1 m and more in motions.
 STILL = 0.05
 # Least, usual and greatest width over the markers as shares of the stature: sound knees of five subjects come to 0.059
-# to 0.079, ankles to 0.045 to 0.062.
-WIDTHS = {"knee": (0.057, 0.070, 0.083), "ankle": (0.043, 0.050, 0.064)}
+# to 0.080, ankles to 0.042 to 0.062. So many times beyond both are off, however alike.
+WIDTHS, FAR_WIDTH = {"knee": (0.057, 0.070, 0.083), "ankle": (0.043, 0.050, 0.064)}, 1.2
 # Forward shear of space by the direction of the places: its mean in sound walks, whose skin moves as the legs lean; and
 # how far off it is reported. 13 recordings, and windows of a second of them, are within 0.021, made walks whose skin
 # moves by 6 mm within 0.029.
@@ -630,7 +630,7 @@ def _fit(trial: Trial, standing: dict[str, Array], name: str, others: list[str])
 
 @check_at(Stage.STANDING_PLACES)
 def joint_widths(case: Case) -> Iterator[Finding]:
-    """Find knees and ankles of which one is wider between its lateral and medial marker than the other."""
+    """Find knees and ankles of which one is wider between its markers than the other, or both than people have them."""
     static = case.trial.static
     if static is None or case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved"):
         return
@@ -638,32 +638,28 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
         points = {side: shown(case.trial, names[side], static) for side in SIDES}
         widths = {side: _distance(*pair) for side, pair in points.items() if pair}
-        if len(widths) < len(SIDES) or abs(widths["r"] - widths["l"]) <= WIDER:
+        if len(widths) < len(SIDES):
             continue
         (low, high), targets, known = _right_widths(case.trial, joint, widths)
+        least, most = sorted(widths.values())
+        if most - least <= WIDER and low <= most * FAR_WIDTH and least <= high * FAR_WIDTH:
+            continue
         moves = {side: target - widths[side] for side, target in targets.items()}
         sides = [SIDE_NAMES[side] for side in moves]
         ways = [f"{1000.0 * abs(by):.0f} mm {'away from' if by > 0.0 else 'toward'}" for by in moves.values()]
         stated = getattr(case.trial.subject, f"{joint}_width") is not None
-        values = {
-            "joint": joint,
-            "right": widths["r"],
-            "left": widths["l"],
-            "limit": WIDER,
-            "low": low,
-            "high": high,
-            "by": f"{joint}_width_m" if stated else "this stature",
-            "off": f"the {sides[0]} one is off" if known and len(sides) == 1 else "both are off" if known
-            else "which of them is off is not known",
-            "measure": "" if stated else f"measure with a caliper and state {joint}_width_m; ",
-            "moves": " and ".join(map("the {} one {} the lateral marker".format, sides, ways))
-            + ("" if known else ", or the other one as far the other way"),
-        }  # fmt: skip
-        off = tuple(moves) if known else SIDES
+        off: tuple[Side, ...] = tuple(moves) if known else SIDES
+        only = off[0] if len(off) == 1 else ""
+        which = f"the {sides[0]} one is off" if only else "both are off"
+        values: dict[str, object] = {"joint": joint, "right": widths["r"], "left": widths["l"]}
+        values |= {"by": f"{joint}_width_m" if stated else "this stature", "low": low, "high": high}
+        values |= {"off": which if known else "which of them is off is not known", "limit": WIDER}
+        values |= {"measure": "" if stated else f"measure with a caliper and state {joint}_width_m; "}
+        moved = " and ".join(map("the {} one {} the lateral marker".format, sides, ways))
+        values |= {"moves": moved if known else f"{moved}, or the other one as far the other way"}
         markers = tuple(m for side in off for name in names[side] for m in case.trial.mapping[name])
         repair = in_order(*(_moved_medial(case.trial, names[side], by) for side, by in moves.items()))
         where = Where(static.path, markers=markers)
-        only = next(iter(moves)) if known and len(moves) == 1 else ""
         yield finding("joint_width", "warning", values, where, repair, side=only)
 
 
@@ -682,8 +678,8 @@ def _right_widths(
         least, most = usual - WIDER, usual + WIDER
     off = [side for side, width in widths.items() if not least <= width <= most]
     if len(off) == 2:
-        narrow = max(widths.values()) < least
-        right = float(usual) if caliper is not None or narrow else min(widths.values())
+        far = max(widths.values()) < least or min(widths.values()) > FAR_WIDTH * most
+        right = float(usual) if caliper is not None or far else min(widths.values())
         return (least, most), {side: right for side in off if widths[side] != right}, True
     # The width that is farther from usual is changed if neither is known to be off.
     (worse,) = off or [max(widths, key=lambda side: abs(widths[side] - usual))]
@@ -739,18 +735,19 @@ def feet_alike(case: Case) -> Iterator[Finding]:
 
 
 # Height of the toe marker above the heel marker, right less left [m]: standing, and against the lowest heights in the
-# motion; seven sound recordings have up to 0.007 and 0.013.
-TOE_RAISED = 0.025
+# motion; seven sound recordings have up to 0.007 and 0.013. Heels above toes by these heights, both feet: eight have
+# -0.011 to 0.002; lower heels are no fault, as of who walks on the toes.
+TOE_RAISED, HEELS_RAISED = 0.025, 0.015
 SOLE, FEWEST_OF_SOLES = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"), 6
-UPRIGHT, TILTED_DEG, LEANS_DEG, SQUARE = 0.8, 3.0, (1.0, 3.5), 0.7
+UPRIGHT, TILTED_DEG, LEANS_DEG, ALIKE_DEG, SQUARE = 0.8, 3.0, (1.0, 3.5), 5.0, 0.7
 """Least cosine of the body with the vertical; angle of the soles from which a standing trial is tilted [deg], at most
-1.7 in sound recordings; and angle by which the body leans alike, more where the slope raises the toes (cosine of both):
-sound bodies lean backward by up to 3.1."""
+1.7 in sound recordings; least angle by which the body leans alike, more where the slope raises the toes (cosine of
+both): sound bodies lean backward by up to 3.1; and by how much less than the soles."""
 
 
 @check_at(Stage.STANDING_PLACES)
 def soles_when_standing(case: Case) -> Iterator[Finding]:
-    """Find a foot that stands on a raised toe and walks like the other; and a standing trial tilted as a whole.
+    """Find a foot that stands on a raised toe and walks like the other; feet on raised heels; a tilted standing trial.
 
     Standing heights of markers of the feet, less those to which they come down in the motion, have the slope of the
     soles. Who leans stands on level soles; who walks on the toes stands upright on toes that seem raised.
@@ -761,10 +758,11 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
         seen = [point[np.isfinite(point).all(axis=1)] for point in both]
         if len(seen) == 2 and all(map(len, seen)):
             places[name] = np.array([*np.median(seen[0], axis=0), np.percentile(seen[1][:, 2], 20.0)])
-    up = None if static is None else upward(trial, static, by_pelvis=True)
+    up, heels = None if static is None else upward(trial, static, by_pelvis=True), 0.0
     if static is not None and {f"{part}_{side}" for part in SOLE[:2] for side in SIDES} <= {*places}:
         raised = np.array([places[f"toe_{side}"][2:] - places[f"heel_{side}"][2:] for side in SIDES])
         change = raised @ [1.0, -1.0]
+        heels = float(-change.max())
         if min(abs(raised[1, 0] - raised[0, 0]), abs(change[1] - change[0])) > TOE_RAISED:
             side = SIDES[int(np.abs(change).argmax())]
             some = tuple(next(iter(trial.mapping[f"{part}_{side}"])) for part in ("toe", "heel"))
@@ -780,11 +778,14 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
     ahead = np.subtract(*(mean_of_known(np.stack([x, y], axis=1)[part]) for part in (fore, ~fore)))
     pitched = ahead @ slope > SQUARE * size * float(np.linalg.norm(ahead))
     angle, lean = np.degrees(np.arctan([size, -up[:2] @ slope / (up[2] * size)]))
-    if angle > TILTED_DEG and lean > LEANS_DEG[int(pitched)]:
+    if angle > TILTED_DEG and lean > max(LEANS_DEG[int(pitched)], angle - ALIKE_DEG):
         turn = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))
         repair = change_markers("static", lambda markers: markers.rotated(turn))
         values = {"angle": angle, "limit": TILTED_DEG}
         yield finding("up_axis.tilted", "error", values, Where(static.path), repair)
+    elif heels > HEELS_RAISED:
+        values = {"size": heels, "limit": HEELS_RAISED}
+        yield finding("standing_posture", "warning", values, Where(static.path))
 
 
 @check_at(Stage.SIZE_WHEN_STANDING)

@@ -106,22 +106,24 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             broken.setdefault((one, other), {})[role] = direction, size
     for (one, other), roles in broken.items():
         role, (direction, size) = next(iter(roles.items()))
+        file: Markers = getattr(trial, role)
         in_all = len(roles) > 1 or trial.static is None
         exchange = not size <= EXCHANGED * trial.subject.stature
         names = (one, other) if in_all else _exchanged_in_file(trial, (one, other), role)
         markers_of = tuple(m for name in names for m in trial.mapping[name])
-        where = Where(getattr(trial, role).path, markers=markers_of)
+        carriers = sorted({trial.carried[m] for m in {*markers_of} & {*trial.carried} - {*file.names}})
+        where = Where(file.path, markers=markers_of)
         mending = _in_mapping(case, names) if in_all else _in_file(trial, names, role)
-        values = {
-            "one": one,
-            "other": other,
-            "direction": TABLES["directions"][direction],
-            "size": size,
-            "recordings": ", in the motion and standing" if len(roles) > 1 else "",
-            "remedy": f"check which markers are mapped to {one} and {other}"
-            if in_all
-            else f"check the labels of {' and '.join(names)} in this file; the other recording has them right",
-        }
+        remedy = f"check the labels of {' and '.join(names)} in this file; the other recording has them right"
+        if in_all:
+            remedy = f"check which markers are mapped to {one} and {other}"
+        elif carriers:
+            remedy = (
+                f"check the labels of the markers of {' and '.join(carriers)}, which carry them, and whether "
+                "the standing trial, which has them right, is of this subject and these markers"
+            )
+        values = {"one": one, "other": other, "direction": TABLES["directions"][direction], "size": size}
+        values |= {"recordings": ", in the motion and standing" if len(roles) > 1 else "", "remedy": remedy}
         yield finding("landmark_order", error_if(exchange), values, where, **mending if exchange else {})
 
 
@@ -130,10 +132,8 @@ def _exchanged_in_file(trial: Trial, names: tuple[str, str], role: Role) -> tupl
     markers: Markers = getattr(trial, role)
 
     def left(pair: tuple[str, str]) -> int:
-        one, other = (list(trial.mapping.get(name, ())) for name in pair)
-        if not len(one) == len(other) == 1 or not {*one, *other} <= {*markers.names}:
-            return 2**31
-        return len(violations(trial, markers.exchanged({one[0]: other[0]})))
+        pairs = _labels(trial, pair, role)
+        return len(violations(trial, markers.exchanged(pairs))) if len(pairs) == 1 else 2**31
 
     return min((names, *((name, twin(name)) for name in names if has_side(name))), key=left)
 
@@ -149,12 +149,24 @@ def _in_mapping(case: Case, names: tuple[str, str]) -> dict[str, Any]:
     return {"repair": exchange_landmarks(*names), "change": change}
 
 
-def _in_file(trial: Trial, names: tuple[str, str], role: Role = "markers") -> dict[str, Any]:
-    """Repair and change of a finding that exchange the labels of two landmarks in a file; none of several markers."""
-    labels = [list(trial.mapping[name]) for name in names]
-    if not all(len(one) == 1 and one[0] in getattr(trial, role) for one in labels):
+def _labels(trial: Trial, names: tuple[str, str], role: Role) -> dict[str, str]:
+    """Return the labels of a file that exchange two landmarks: theirs, or of the clusters that carry them, or none."""
+    shown_by, seen = [list(trial.mapping.get(name, ())) for name in names], {*getattr(trial, role).names}
+    if not all(len(labels) == 1 for labels in shown_by):
         return {}
-    repair, change = exchange_labels(trial, {role: {labels[0][0]: labels[1][0]}})
+    (one,), (other,) = shown_by
+    if {one, other} <= seen:
+        return {one: other}
+    here, there = (trial.clusters.get(trial.carried.get(marker, ""), ()) for marker in (one, other))
+    pairs = {marker: twin for marker, twin in partners(trial).items() if marker in here and twin in there}
+    return pairs if len(pairs) == len(here) == len(there) and {*here, *there} <= seen else {}
+
+
+def _in_file(trial: Trial, names: tuple[str, str], role: Role = "markers") -> dict[str, Any]:
+    """Repair and change of a finding that exchange the `_labels` of two landmarks in a file."""
+    if not (pairs := _labels(trial, names, role)):
+        return {}
+    repair, change = exchange_labels(trial, {role: pairs})
     return {"repair": repair, "change": change}
 
 
@@ -172,11 +184,9 @@ def outer_toes(case: Case) -> Iterator[Finding]:
     shares = {f"toe_{side}": ankle_inside(case.trial, side) for side in SIDES}
     if outer := {name: share for name, share in shares.items() if share is not None and share > OUTER_TOE}:
         markers = tuple(marker for name in outer for marker in case.trial.mapping[name])
-        values = {
-            "landmarks": " and ".join(f"{name} ({', '.join(case.trial.mapping[name])})" for name in outer),
-            "shares": " and ".join(f"{100.0 * share:.0f}" for share in outer.values()),
-            "limit": OUTER_TOE,
-        }
+        shown_by = " and ".join(f"{name} ({', '.join(case.trial.mapping[name])})" for name in outer)
+        shares_of = " and ".join(f"{100.0 * share:.0f}" for share in outer.values())
+        values = {"landmarks": shown_by, "shares": shares_of, "limit": OUTER_TOE}
         where = replace(case.key("mapping", next(iter(outer))), markers=markers)
         yield finding("outer_toe", "warning", values, where)
 
@@ -272,12 +282,8 @@ def mirrored_upward(case: Case) -> Iterator[Finding]:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), 2) for role in wrong})
         path, *others = dict.fromkeys(getattr(trial, role).path for role in wrong)
         (role, many), *_ = wrong.items()
-        said = {
-            "count": len(many),
-            "pairs": len(_pairs(trial, getattr(trial, role))),
-            "names": ", ".join(many[:4]),
-            "files": " and ".join(file.name for file in (path, *others)),
-        }
+        said: dict[str, object] = {"count": len(many), "pairs": len(_pairs(trial, getattr(trial, role)))}
+        said |= {"names": ", ".join(many[:4]), "files": " and ".join(file.name for file in (path, *others))}
         yield finding("sides_swapped.upside_down", "error", said, Where(path), repair)
 
 
@@ -397,7 +403,8 @@ def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where
     # Without a standing trial that has them right, mapping and labels are as likely.
     in_file = {} if trial.static is None or standing else _in_file(trial, names)
     mending = in_file or _in_mapping(case, names)
-    labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
+    pairs = _labels(trial, names, "markers") or {shown_by[0][0]: shown_by[1][0]}
+    labels = f"swap the labels {', '.join(map('{0[0]} and {0[1]}'.format, pairs.items()))} in"
     stated = not in_file and mending["change"] and names[0] in case.settings.mapping
     place = case.key("mapping", names[0]) if stated else Where(trial.markers.path)
     remedy = f"{labels} the files"
@@ -459,13 +466,8 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     for side in wrong:
         names = f"asis_{side}", f"psis_{side}"
         where, remedy, mending = _exchange(case, names, standing)
-        values = {
-            "front": names[0],
-            "back": names[1],
-            "against": against,
-            "recordings": ", in the motion and standing" if standing else "",
-            "remedy": remedy,
-        }
+        values = {"front": names[0], "back": names[1], "against": against, "remedy": remedy}
+        values |= {"recordings": ", in the motion and standing" if standing else ""}
         yield finding("labels_exchanged.pelvis", "error", values, where, **mending)
 
 

@@ -35,6 +35,7 @@ from musclesolve.checking.case import (
     remove_samples,
     replace_fields,
 )
+from musclesolve.checking.files.times_units_axes import even_order, skips
 from musclesolve.checking.markers.body_distances import (
     A_STRIDE,
     FEWEST_LEFT,
@@ -160,7 +161,7 @@ def noise(case: Case) -> Iterator[Finding]:
 def bumped_cameras(case: Case) -> Iterator[Finding]:
     """Find frames from which on all markers are displaced alike, as where cameras or the origin were moved.
 
-    Where frames were lost, a planted foot stays. Units are not known yet: the body is the measure.
+    Where frames were lost a planted foot stays; rows are ordered later. Units are unknown: the body is the measure.
     """
     markers, places = case.trial.markers, mean_of_known(case.trial.markers.position)
     limit = BUMPED * float(median_of_known(np.linalg.norm(places - mean_of_known(places), axis=1)))
@@ -177,7 +178,7 @@ def bumped_cameras(case: Case) -> Iterator[Finding]:
     common, size = in_blocks(together, *(markers.position[k : k - 3 or None] for k in range(4)))
     # a jump makes half of one of the steps beside it
     bumped = (size > limit) & (size > 0.6 * np.maximum(np.pad(size, 1)[:-2], np.pad(size, 1)[2:]))
-    if bumped.any():
+    if bumped.any() and even_order(markers.position, skips(markers.position)[0]) is None:
         moved = np.cumsum(np.pad(common * bumped[:, None], ((2, 1), (0, 0))), axis=0)
         at = tuple((float(markers.time[k + 1]), float(markers.time[k + 2])) for k in np.flatnonzero(bumped))
         repair = replace_fields(markers=replace(markers, position=markers.position - moved[:, None]))
@@ -505,13 +506,9 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
             continue
         leaps.setdefault(code, []).append((far, (float(time[start]), float(time[end]))))
     if slips:
-        values = {
-            "name": name,
-            "size": max(1000 * float(np.linalg.norm(moved)) for *_, moved in slips),
-            "times": f", {len(slips)} times" if len(slips) > 1 else "",
-            "reach": REACH,
-            "first": float(time[slips[0][1]]),
-        }
+        values = {"name": name, "reach": REACH, "first": float(time[slips[0][1]])}
+        values |= {"size": max(1000 * float(np.linalg.norm(moved)) for *_, moved in slips)}
+        values |= {"times": f", {len(slips)} times" if len(slips) > 1 else ""}
         times = tuple((float(time[stop]), float(time[-1])) for _, stop, _ in slips)
         where, repair = Where(markers.path, markers=(name,), times=times), move_back(name, slips)
         # a shorter range before the first slip is no remedy

@@ -52,3 +52,11 @@ def test_rows_in_their_order(lost: int, tmp_path: Path) -> None:
         )
     )
     assert not any("in another order" in found.what for found in lost_frames(loaded(copy.write(tmp_path))))
+
+
+def test_rows_in_another_order_are_no_moved_cameras(tmp_path: Path) -> None:
+    copy, rows = TrialCopy(recorded("instrumented_knee/walk_ss9.toml")), np.arange(130)
+    rows[52:92] = np.roll(rows[52:92], 20)
+    copy.put(copy.walk.position[rows])
+    errors = [found.code for found in copy.examined(tmp_path).findings if found.severity == "error"]
+    assert errors == ["frames_skipped"]

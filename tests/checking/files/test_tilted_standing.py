@@ -52,3 +52,31 @@ def test_who_walks_on_the_toes_stands_upright(tmp_path: Path) -> None:
                 if marker in copy.walk:
                     copy.move(marker, slice(None), copy.in_file((0.0, 0.0, 0.02)))
     assert "up_axis" not in copy.examined(tmp_path).codes
+
+
+@pytest.mark.parametrize(("degrees", "stands"), [(-10.0, []), (0.0, []), (8.0, ["standing_posture"])])
+@pytest.mark.parametrize("trial", ["", "instrumented_knee/walk_ss1.toml"])
+def test_who_stands_on_the_toes_and_walks_on_the_soles(
+    degrees: float, stands: list[str], trial: str, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """Heels rise about the toes by an angle; lower ones may be of who walks on the toes."""
+    copy = TrialCopy(recorded(trial) if trial else recorded_walk_trial.path)
+    for side in "rl":
+        heel, toe = (next(iter(copy.mapping[f"{part}_{side}"])) for part in ("heel", "toe"))
+        length = np.linalg.norm(np.nanmedian(copy.static[toe] - copy.static[heel], axis=0))
+        raised = copy.in_file((0.0, 0.0, length * np.tan(np.radians(degrees))))
+        copy.move(heel, slice(None), raised, static=True)
+    found = [entry.code for entry in copy.examined(tmp_path).findings]
+    assert [code for code in found if code in ("standing_posture", "up_axis")] == stands
+
+
+def test_who_leans_ahead_on_raised_heels_is_not_tilted(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    """The body leans by 6 degrees, the soles by 15: a tilt would show both alike."""
+    copy = TrialCopy(recorded_walk_trial.path)
+    high = np.maximum(copy.static.position[..., 1] - 0.2, 0.0)
+    # the standing trial faces +z
+    copy.put(copy.static.position + 0.1 * high[..., None] * [0.0, 0.0, 1.0], static=True)
+    for marker in ("R.Heel", "L.Heel"):
+        copy.move(marker, slice(None), np.array([0.0, 0.08, 0.0]), static=True)
+    codes = copy.examined(tmp_path).codes
+    assert "standing_posture" in codes and "up_axis" not in codes

@@ -33,6 +33,7 @@ def widths_found(trial: Path):
         ({"l": 0.115}, None, ""),  # both of them are usual at this stature
         *some([({"l": 0.115}, 0.119, "l"), ({"l": 0.115}, 0.100, "r")], 2),
         ({"r": 0.102, "l": 0.078}, None, ""),  # both are narrower than bones
+        ({"r": 0.200, "l": 0.200}, None, ""),  # alike, but wider than anybody's
     ],
 )
 def test_the_knee_that_is_off_is_named_with_its_cost_and_the_remedy_works(

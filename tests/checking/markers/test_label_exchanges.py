@@ -11,6 +11,7 @@ from trial_copy import TrialCopy
 import musclesolve
 from musclesolve.checking.markers.body_distances import crossings, pieces
 from musclesolve.files import Trial
+from tests.support.recorded_data import recorded
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
@@ -117,3 +118,23 @@ def test_exchanged_markers_of_the_arm_are_told_against_the_standing_trial(
     copy.exchange(one, other)
     (found,) = [f for f in copy.examined(tmp_path).findings if f.severity != "note"]
     assert (found.code, set(found.where.markers)) == (code, {one, other})
+
+
+def test_clusters_with_right_and_left_exchanged_are_named_by_their_labels(tmp_path: Path) -> None:
+    """The walk does not show the knees that they carry: no label of a knee is exchanged."""
+    copy = TrialCopy(recorded("instrumented_knee/walk_ss1.toml"))
+    for place in ("Superior", "Inferior", "Lateral"):
+        copy.exchange(f"RThigh{place}", f"LThigh{place}")
+    (error,) = (found for found in copy.examined(tmp_path).findings if found.severity == "error")
+    assert error.code == "pair_swapped"
+    assert "RThighSuperior and LThighSuperior, RThighInferior and LThighInferior" in error.remedy
+    assert "standing trial has them right" in error.remedy
+
+
+def test_clusters_of_another_person_are_named_and_not_the_knees_that_they_carry(tmp_path: Path) -> None:
+    copy = TrialCopy(recorded("treadmill_emg/s18/trial.toml"))
+    copy.static = TrialCopy(recorded("treadmill_emg/s01/trial.toml")).static
+    order = [found for found in copy.examined(tmp_path).findings if found.code == "landmark_order"]
+    assert len(order) == 2
+    for found, cluster in zip(order, ("thigh_r", "thigh_l"), strict=True):
+        assert f"the markers of {cluster}, which carry them" in found.remedy
