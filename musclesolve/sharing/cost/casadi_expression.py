@@ -265,10 +265,7 @@ class ExpressionCost(Cost):
         """The name; the options of an expression do not show."""
         return self.name
 
-    @property
-    def built_in(self) -> bool:
-        """False: the expression belongs to the user."""
-        return False
+    built_in = False  # type: ignore[assignment]  # the expression belongs to the user
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]

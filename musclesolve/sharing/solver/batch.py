@@ -211,9 +211,8 @@ if hasattr(os, "register_at_fork"):  # threads do not survive it
 
 
 CUBE, HIGH, MOST_OF_HIGH = 3.0, 16.0, 40
-"""Power p of a term above which Newton's method is slow, and the number of iterations after which `climb` takes over.
-
-Far from the optimum each step goes 1 / (p - 1) of the way.
+"""Power p of a term above which `climb` takes frames left open, power above which it takes them early, as each step of
+Newton's method goes 1 / (p - 1) of the way, and the number of iterations after which it then does.
 """
 GROWTH, MOST_PROGRAMS = 1.35, 60
 NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # share by which activations change when the power grows, and at the end
@@ -233,7 +232,7 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
         return attempt
     attempt.activation[:] = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
     possible = np.arange(problem.n_frames)
-    alone = problem.reserve_weight is None and "rows" not in cost.needs
+    alone = problem.reserve_weight is None and "rows" not in cost.needs  # no weights beside the terms
     for power in (*CUBE * GROWTH ** np.arange(np.log(highest / CUBE) / np.log(GROWTH)), highest):
         left = possible
         for _ in range(MOST_PROGRAMS):
@@ -243,7 +242,6 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
                 for term in cost.terms(part) or ()
             ]
             bend = np.asarray(sum(term.curvature(at) for term in terms))
-            # the largest curvature is one, unless rows or reserves have weights beside the terms
             size = bend.max(axis=1, keepdims=True) if alone else 1.0
             bend = np.maximum(bend, LEAST_BEND * bend.max(axis=1, keepdims=True))
             target = at - sum(term.slope(at) for term in terms) / bend
