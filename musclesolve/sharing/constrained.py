@@ -388,17 +388,18 @@ class Constraints:
         if not linear.size:
             return proof, against, missing
         program, size = self.as_moments(linear)
-        first = 0 if problem.reserve_weight is None else problem.n_dof
-        arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
-        scale = np.maximum(1.0, np.abs(moment))
-        rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
-        why = diagnose(program.with_arrays(**rows, reserve_weight=None))
-        values = why.proof / scale[why.frame]
-        proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
-        against[why.frame] = 0.0
-        against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
-        with np.errstate(divide="ignore"):
-            missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
+        # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
+        for first in (problem.n_dof,) if problem.reserve_weight is not None else (0, problem.n_dof):
+            arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
+            scale = np.maximum(1.0, np.abs(moment))
+            rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
+            why = diagnose(program.with_arrays(**rows, reserve_weight=None))
+            values = why.proof / scale[why.frame]
+            proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
+            against[why.frame] = 0.0
+            against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
+            with np.errstate(divide="ignore"):
+                missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
         return proof, against, missing
 
     def as_moments(self, linear: Indices) -> tuple[Problem, Array]:

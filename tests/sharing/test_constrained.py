@@ -162,6 +162,14 @@ def test_a_contradiction_of_linear_constraints_is_proved():
     assert data["constraint_multiplier"].sel(constraint="least").item() > 0.0
 
 
+def test_no_moment_is_missing_where_a_constraint_contradicts_the_limits_of_activation():
+    """a_1 >= 1.5 where a_1 <= 1: whatever the moments are."""
+    beyond = expression_constraint("beyond", lambda a, f, data: a[0], lower=1.5)
+    found = solve_constrained(ARM, "force_squared", beyond)
+    assert found.status == ms.Status.INFEASIBLE and (found.infeasibility_proof == 0.0).all()
+    assert np.isinf(found.missing_moment) and found.summary().endswith("each other: beyond")
+
+
 def test_a_contradiction_is_proved_where_other_forces_of_the_muscles_are_stated():
     held = [expression_constraint("first", lambda a, force, data: a[0], upper=0.2)]
     forces = {"fiber_force_capacity": [1100.0], "passive_force": [10.0]}

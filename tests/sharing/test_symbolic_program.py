@@ -431,6 +431,19 @@ def test_the_matrices_are_the_quadratic_program(make_leg, weight):
     assert whole.solution(x, rows).solved.all()
 
 
+@pytest.mark.parametrize("distance", [1e-5, 1e-4])
+def test_multipliers_are_estimated_from_activations_beside_their_bounds(make_leg, distance):
+    """Interior-point methods end beside a bound, not at it; other activations than the optimum stay uncertified."""
+    problem, random = make_leg(6), np.random.default_rng(0)
+    best = ms.solve(problem, "force_squared").activation
+    near = best + distance * random.random(best.shape)
+    made = program(problem, "force_squared")
+    found = made.solution(near.ravel())
+    assert found.solved.all()
+    np.testing.assert_allclose(found.activation, best, atol=1e-6)
+    assert not made.solution(np.full(best.size, 0.5)).solved.any()
+
+
 def test_a_program_that_is_not_quadratic_has_no_matrices(make_leg):
     curved = expression_constraint("curved", lambda a, force, data: a[0] ** 2, upper=0.5)
     pieces = expression_constraint("pieces", lambda a, force, data: casadi.fabs(a[0] - 0.45), upper=0.5)

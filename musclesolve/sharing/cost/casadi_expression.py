@@ -265,10 +265,7 @@ class ExpressionCost(Cost):
         """The name; the options of an expression do not show."""
         return self.name
 
-    @property
-    def built_in(self) -> bool:
-        """False: the expression belongs to the user."""
-        return False
+    built_in = False  # type: ignore[assignment]  # the expression belongs to the user
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -321,8 +318,7 @@ class ExpressionCost(Cost):
     @property
     def separable(self) -> bool:
         """Return whether no second derivative couples two muscles."""
-        pattern = self.pattern
-        return bool(pattern.row() == pattern.get_col())
+        return bool(self.pattern.row() == self.pattern.get_col())
 
     @cached_property
     def pattern(self) -> Any:
@@ -527,6 +523,8 @@ def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
     numbers = parameter_symbols(casadi.SX.sym, shapes)
     a = casadi.SX.sym("a", numbers[0].numel())
     value = cost.term_expression(casadi, a, numbers)
+    if value is None:
+        raise TypeError("it returns nothing: end the function with `return`")
     shape = getattr(value, "shape", ())
     if shape not in ((), (1, 1)):
         sizes = ["n" if size == a.numel() else str(size) for size in shape]

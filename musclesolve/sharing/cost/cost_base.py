@@ -256,6 +256,16 @@ class Cost(ABC):
     __mul__ = __rmul__
 
 
+def _summed(method: str) -> Any:
+    """A method of `Cost` that gives arrays (T, ...): the weighted sum of what the costs answer."""
+
+    def of_costs(self: "WeightedSum", problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: getattr(cost, method)(problem, activation))
+
+    return of_costs
+
+
 @dataclass(frozen=True)
 class WeightedSum(Cost):
     """sum_j w_j f_j of costs f_j with weights w_j > 0."""
@@ -293,10 +303,7 @@ class WeightedSum(Cost):
             parts.append(written + (f"({cost.name})" if in_brackets else cost.label))
         return " + ".join(parts)
 
-    @property
-    def label(self) -> str:
-        """The name of the sum; a sum has no options."""
-        return self.name
+    label = name  # a sum has no options
 
     @property
     def needs(self) -> frozenset[str]:
@@ -329,21 +336,9 @@ class WeightedSum(Cost):
         weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
         return np.asarray(sum(weighted[1:], start=weighted[0]))
 
-    def term_value(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._total(problem, lambda cost: cost.term_value(problem, activation))
-
-    def term_gradient(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._total(problem, lambda cost: cost.term_gradient(problem, activation))
-
-    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._total(problem, lambda cost: cost.term_hessian_diagonal(problem, activation))
-
-    def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._total(problem, lambda cost: cost.term_hessian(problem, activation))
+    term_value, term_gradient, term_hessian_diagonal, term_hessian = map(
+        _summed, ("term_value", "term_gradient", "term_hessian_diagonal", "term_hessian")
+    )
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """See Cost."""

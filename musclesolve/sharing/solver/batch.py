@@ -19,6 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
@@ -27,6 +28,7 @@ from musclesolve.sharing.kernel.constants import (
     IN_ORDER,
     MAX_MUSCLES,
     SOLVE,
+    TOLERANCE,
     UNRESOLVED,
     RateBounds,
     workspace_arrays,
@@ -208,30 +210,30 @@ if hasattr(os, "register_at_fork"):  # threads do not survive it
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-HIGH, MOST_OF_HIGH = 16.0, 40
-"""Power p of a term above which Newton's method is slow, and the number of iterations after which `climb` takes over.
-
-Far from the optimum each step goes 1 / (p - 1) of the way.
+CUBE, HIGH, MOST_OF_HIGH = 3.0, 16.0, 40
+"""Power p of a term above which `climb` takes frames left open, power above which it takes them early, as each step of
+Newton's method goes 1 / (p - 1) of the way, and the number of iterations after which it then does.
 """
-GROWTH, MOST_PROGRAMS = 1.35, 20
-NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # change of activations after which the power grows, and the method ends
+GROWTH, MOST_PROGRAMS = 1.35, 60
+NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # share by which activations change when the power grows, and at the end
 LEAST_BEND = 1e-60  # share of the largest curvature; of muscles far below the largest load it is tiny
 
 
 @np.errstate(all="ignore")
 def climb(problem: Problem, cost: Cost) -> Attempt:
-    """Solve frames of a cost with powers above HIGH by quadratic programs; a frame without result is SOLVER_FAILED.
+    """Solve frames of a cost with powers above CUBE by quadratic programs; a frame without result is SOLVER_FAILED.
 
     Each program has slopes and curvatures at the activations of the last one, as Newton's method with the exact set of
-    muscles at bounds. Powers above 3 grow by GROWTH: the optimum of one power is near enough to the next one.
+    muscles at bounds. Powers above CUBE grow by GROWTH: the optimum of one power is near enough to the next one.
     """
     attempt, kernel = Attempt.blank(problem), KernelProblem.from_problem(problem, cost)
     highest = 0.0 if kernel is None else kernel.highest_power
-    if highest <= HIGH:
+    if highest <= CUBE:
         return attempt
     attempt.activation[:] = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
     possible = np.arange(problem.n_frames)
-    for power in (*3.0 * GROWTH ** np.arange(np.log(highest / 3.0) / np.log(GROWTH)), highest):
+    alone = problem.reserve_weight is None and "rows" not in cost.needs  # no weights beside the terms
+    for power in (*CUBE * GROWTH ** np.arange(np.log(highest / CUBE) / np.log(GROWTH)), highest):
         left = possible
         for _ in range(MOST_PROGRAMS):
             part, at = problem.frames(left), attempt.activation[left]
@@ -240,18 +242,22 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
                 for term in cost.terms(part) or ()
             ]
             bend = np.asarray(sum(term.curvature(at) for term in terms))
+            size = bend.max(axis=1, keepdims=True) if alone else 1.0
             bend = np.maximum(bend, LEAST_BEND * bend.max(axis=1, keepdims=True))
             target = at - sum(term.slope(at) for term in terms) / bend
-            tangent = (Term(Power(2.0), np.sqrt(0.5 * bend), target),)
+            tangent = (Term(Power(2.0), np.sqrt(0.5 * bend / size), target),)
             program: Any = KernelProblem.from_problem(part, cost, tangent)
             step = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
+            step.multiplier[:] *= size
             attempt.store(left, replace(step, iterations=attempt.iterations[left] + step.iterations))
             possible = np.setdiff1d(possible, left[step.claim != Status.SOLVED])
-            moved = np.abs(step.activation - at).max(axis=1)
+            moved = np.abs(step.activation - at).max(axis=1) / (step.activation - part.lower).max(axis=1)
             left = left[moved > (AT_OPTIMUM if power == highest else NEAR_ENOUGH)]
             if not left.size:
                 break
-    attempt.claim[left] = Status.SOLVER_FAILED
+    ends = attempt.activation[left], attempt.reserve[left], attempt.multiplier[left]
+    missed = kkt_residual(problem.frames(left), cost, *ends) > TOLERANCE
+    attempt.claim[left[missed]] = Status.SOLVER_FAILED
     return attempt
 
 
@@ -298,7 +304,7 @@ class Batch:
     """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
     Other costs go to the interior point vectorized over frames, and so does a frame that the compiled methods leave
-    without certificate or proof; `climb` comes first where there are powers above HIGH. Newton's method starts from the
+    without certificate or proof; `climb` comes first where there are powers above CUBE. Newton's method starts from the
     multipliers of the frame before, in chains of 64 frames: the number of threads and of frames at a time does not
     change the result, their order changes it within the tolerance.
     """

@@ -26,7 +26,7 @@ from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
-AT_BOUND = 1e-7
+AT_BOUND = 1e-3  # distance from a bound at which the slope may keep an unknown there
 LEAST_SIZE = 1e-6
 GOOD_ENOUGH = 1e-9  # certificate of a result that is not refined
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one

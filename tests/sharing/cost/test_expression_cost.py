@@ -344,3 +344,8 @@ def test_the_remedy_of_an_expression_is_to_correct_it(fault):
     """Vectors per muscle as constants are one remedy, which helps no division by zero."""
     with refused("bad_cost", "cannot be evaluated", "correct it"):
         _ = expression_cost("mine", fault).separable
+
+
+def test_an_expression_that_returns_nothing_is_refused():
+    with refused("bad_cost", "it returns nothing", "return"):
+        expression_cost("mine", lambda a: None)

@@ -122,6 +122,22 @@ def test_high_powers_are_solved(make_leg, cost):
     assert solve(replace(problem, reserve_weight=1e-4), cost).solved[:-1].mean() > 0.7
 
 
+@pytest.mark.parametrize(("load", "exponent"), [(1e-3, 15.0), (1e-3, 20.0), (1e-4, 50.0)])
+def test_high_powers_share_small_loads(load, exponent):
+    """A frame with all moments a thousandth has a thousandth of the activations, and a certificate."""
+    random = np.random.default_rng(2)
+    arm, strength = random.normal(0.0, 0.04, (20, 4, 16)), random.uniform(200.0, 4000.0, 16)
+    moment = ((arm * strength) @ random.random((20, 16, 1)) ** 3)[:, :, 0]
+    problem = Problem(arm, load * moment, strength, strength)
+    answer = solve(problem, f"activation_power(exponent={exponent})")
+    assert answer.solved.all()
+    largest = solve(Problem(arm, moment, strength, strength), "min_max").activation.max(axis=1)
+    bound = 16.0 ** (
+        1.0 / exponent
+    )  # the largest of 16 activations exceeds the least possible one by no more
+    assert (answer.activation.max(axis=1) <= load * largest * bound * (1.0 + 1e-6)).all()
+
+
 def test_muscles_that_can_do_nothing_rest(make_leg):
     """Zero capacity in some frames, no moment arm at all in others, a trace of capacity in the last."""
     full = make_leg(6, seed=9)
