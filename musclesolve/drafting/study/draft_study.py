@@ -364,7 +364,12 @@ def _blank_table(people: _People, known: SubjectsTable | None) -> str:
 
 def _predicted(trials: Sequence[_StudyTrial]) -> str:
     """Return the open decision on trials without measured ground forces, "" without any such trial."""
-    without = [trial.name for trial in trials if trial.found.source.get("forces") == PREDICTED]
+    without = [
+        trial.name
+        for trial in trials
+        if trial.found.source.get("forces") == PREDICTED
+        and not any(note.startswith("enter the file of the ground") for note in trial.found.notes)
+    ]
     if not without:
         return ""
     return (
