@@ -115,11 +115,11 @@ def read_subjects(path: Path) -> SubjectsTable:
         )
     rules = settings_of(SubjectSettings)
     rows: dict[str, dict[str, Any]] = {}
-    others: dict[int, bool] = {k: True for k, key in enumerate(keys) if key is None and headings[k]}
-    sexes = {
-        folded(_text(cell)) for row in cells[1:] for key, cell in zip(keys, row, strict=False) if key == "sex"
-    }
-    with_h = {"h": "homme", "m": "mujer"} if "h" in sexes else {}  # beside an H, for a man, M is a woman
+    filled = [[_text(row[k]) for row in cells[1:] if k < len(row)] for k in range(len(keys))]
+    filled = [[text for text in texts if text.casefold() not in _EMPTY] for texts in filled]
+    of_words = [key is None and None in map(_number, filled[k]) for k, key in enumerate(keys)]
+    sexes = {folded(text) for text in filled[keys.index("sex")]} if "sex" in keys else set()
+    said = {"h": "homme", "m": "mujer"} if "h" in sexes else {}  # beside an H, for a man, M is a woman
     for number, row in enumerate(cells[1:], start=2):
         texts = [_text(cell) for cell in row]
         if not any(texts):
@@ -153,14 +153,11 @@ def read_subjects(path: Path) -> SubjectsTable:
             if key == "name" or (small in _EMPTY and not (small == "none" and key == "affected_side")):
                 continue
             if key is None:
-                value = _number(text)
-                others[k] = others.get(k, False) and value is not None
-                if value is not None:
-                    stated.setdefault("numbers", {})[_column_name(headings[k])] = value
+                if headings[k] and not of_words[k]:
+                    name_of = re.sub(r"\W+", "_", headings[k]).strip("_") or "number"
+                    stated.setdefault("numbers", {})[name_of] = _number(text)
                 continue
-            if key == "sex" and folded(text) in with_h:
-                text = with_h[folded(text)]
-            value = _value(key, text, headings[k])
+            value = _value(key, said.get(folded(text), text) if key == "sex" else text, headings[k])
             rule = rules.get(key)
             if value is None or (rule is not None and rule.problem(value)):
                 words = bundled_toml(__package__, "subject_columns.toml")["words"].get(key)
@@ -174,11 +171,7 @@ def read_subjects(path: Path) -> SubjectsTable:
                 )
             stated[key] = value
         rows[name] = stated
-    words_only = {_column_name(headings[k]) for k, numbers in others.items() if not numbers}
-    for stated in rows.values():
-        if numbers := {key: x for key, x in stated.pop("numbers", {}).items() if key not in words_only}:
-            stated["numbers"] = numbers
-    unused = tuple(headings[k] for k, numbers in others.items() if not numbers)
+    unused = tuple(heading for heading, words in zip(headings, of_words, strict=True) if words)
     return SubjectsTable(path, rows, tuple(key for key in keys if key and key != "name"), unused)
 
 
@@ -227,11 +220,6 @@ def _text(cell: Any) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date) else str(cell).strip()
-
-
-def _column_name(heading: str) -> str:
-    """The name of a number from its heading."""
-    return re.sub(r"\W+", "_", heading.strip()).strip("_") or "number"
 
 
 def _number(text: str) -> float | None:

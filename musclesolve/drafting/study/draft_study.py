@@ -236,7 +236,11 @@ def _no_trial(folder: Path, study: FoundStudy, unread: Sequence[str]) -> InputEr
     if unread := [*study.unread, *unread]:
         problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
         packed = all(text.endswith(TO_UNPACK) for text in unread)
-        remedy = "unpack them, and give the command again" if packed else "export the files again"
+        remedy = (
+            "unpack them, and give the command again"
+            if packed
+            else "mend each fault, or export the files again"
+        )
     elif study.recordings:
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in study.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
@@ -364,12 +368,7 @@ def _blank_table(people: _People, known: SubjectsTable | None) -> str:
 
 def _predicted(trials: Sequence[_StudyTrial]) -> str:
     """Return the open decision on trials without measured ground forces, "" without any such trial."""
-    without = [
-        trial.name
-        for trial in trials
-        if trial.found.source.get("forces") == PREDICTED
-        and not any(note.startswith("enter the file of the ground") for note in trial.found.notes)
-    ]
+    without = [trial.name for trial in trials if trial.found.source.get("forces") == PREDICTED]
     if not without:
         return ""
     return (

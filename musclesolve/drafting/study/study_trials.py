@@ -339,6 +339,9 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
     called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
+    persons = [
+        k for k in persons if not all(_is_session(w) for path in paths for w in words_of(path[k]))
+    ] or persons
     varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
         inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
@@ -674,13 +677,11 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {one.levels for one in modeled}
-    with_markers = {one[:-1] for path, one in levels_of.items() if path in showing}
-    # without a motion in any folder every table is read: its fault is the reason
-    silent = not (with_markers or trials or modeled)
+    # Without any trial every table is read: its fault is the reason.
+    silent = not (showing or trials or modeled)
+    with_markers = {one[:-1] for path, one in levels_of.items() if silent or path in showing}
     recordings = {
-        path: one
-        for path, one in levels_of.items()
-        if (silent or one[:-1] in with_markers) and one not in computed
+        path: one for path, one in levels_of.items() if one[:-1] in with_markers and one not in computed
     }
     every = trials + modeled
     odd = {str(path) for one in every for path in one.source.values() if not _is_text(str(path))}
