@@ -282,7 +282,8 @@ def _of_tables(
         source = names.get(table.path.parent, "")
         for trial in trials:
             person = trial.role.subject
-            row = table.row_of(person) or table.row_of(person.removeprefix(f"{source}_"))
+            names_of = (person, person.removeprefix(f"{source}_"), *trial.found.levels[1:-1])
+            row = next(filter(None, map(table.row_of, names_of)), None)
             if row is not None and source in ("", trial.found.levels[0]):
                 stated.setdefault(person, (table, table.rows[row]))
     return stated

@@ -141,6 +141,15 @@ def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
     assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,1.7", "L2_S01,1.8", "L3_S01,"]
 
 
+def test_a_table_names_the_only_folder_of_its_source(tmp_path: Path) -> None:
+    for source, folder, mass in (("L1", "anna", 84.7), ("L2", "n1", 98.8)):
+        trial_file(tmp_path / source / folder / "walk.toml")
+        (tmp_path / source / "people.csv").write_text(f"subject,mass_kg\n{folder},{mass}\n")
+    draft = draft_study(tmp_path, tmp_path / "study.toml", [tmp_path / "L1", tmp_path / "L2"])
+    write_study(draft)
+    assert [each["mass_kg"] for each in read_study(draft.path).subjects.values()] == [84.7, 98.8]
+
+
 def test_files_hold_before_a_table_of_their_source(tmp_path: Path) -> None:
     trial_file(tmp_path / "L1" / "S01" / "walk.toml", mass_kg=70.0)
     (tmp_path / "L1" / "people.csv").write_text("subject,mass_kg,stature_m\nS01,75,1.8\n")
