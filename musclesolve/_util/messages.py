@@ -7,6 +7,7 @@ from dataclasses import fields
 from difflib import get_close_matches
 from itertools import accumulate
 from typing import Any, Self, TypeVar
+from unicodedata import normalize
 
 from musclesolve.errors import InputError, input_error
 
@@ -118,8 +119,8 @@ def natural_place(name: str) -> NaturalPlace:
 
 
 def folded(name: str) -> str:
-    """Return a name in small letters, without signs."""
-    return re.sub(r"[^a-z0-9]", "", name.casefold())
+    """Return a name in small letters of any script, without signs and accents."""
+    return re.sub(r"[\W_]", "", normalize("NFKD", name.casefold()))
 
 
 def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:

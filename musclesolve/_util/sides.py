@@ -17,13 +17,13 @@ SIDE_WORDS: dict[str, Side] = SIDE_LETTERS | {side: side for side in SIDES}
 SAID_SIDES: dict[str, Side] = {
     **SIDE_WORDS,
     **dict.fromkeys(
-        "rechts re rt dx droite droit derecha derecho destra destro direita direito".split(), "r"
+        "rechts re rt dx droite droit derecha derecho destra destro direita direito der 右".split(), "r"
     ),
     **dict.fromkeys(
-        "links li lt sx gauche izquierda izquierdo sinistra sinistro esquerda esquerdo".split(), "l"
+        "links li lt sx gauche izquierda izquierdo sinistra sinistro esquerda esquerdo izq 左".split(), "l"
     ),
 }
-"""Words of a side as names of other languages have them, too: German, French, Spanish, Italian, Portuguese."""
+"""Words of a side as names of other languages have them, too: German, French, Spanish, Italian, Portuguese, Chinese."""
 OTHER = "other"
 OPPOSITE = {"r": "l", "l": "r", OTHER: OTHER}
 """Side -> the other side of the body; what belongs to neither stays."""

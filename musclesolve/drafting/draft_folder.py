@@ -64,6 +64,7 @@ TIME = (
 )
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
+NO_PLATES = "no file here has columns of a plate"
 PLACEHOLDER = {
     "mass_kg": USUAL_MASS,
     "stature_m": 1.7,
@@ -404,8 +405,7 @@ def _files_table(
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
             "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt, .forces or .c3d), or confirm "
-            f"that no plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and "
-            f"it holds no plates{unread}"
+            f"that no plate measured them: {NO_PLATES} that belong to {motion.path.name}, and it holds none{unread}"
         )
         todo = files.unclear.get("forces", todo)
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))

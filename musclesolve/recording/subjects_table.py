@@ -1,8 +1,7 @@
-"""A laboratory's table of subjects, CSV or Excel: one row per subject, understood by headings and units."""
+"""A laboratory's table of subjects, text or Excel: one row per subject, understood by headings and units."""
 
 import csv
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import as_text
+from musclesolve._util.messages import as_text, folded
 from musclesolve.errors import InputError, file_error, not_installed
 from musclesolve.recording.text.number_rows import number_in
 from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening, read_lines
@@ -19,8 +18,13 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
 
 EXCEL = ".xlsx"
-TABLE_SUFFIXES = (".csv", EXCEL)
-_FOLD = re.compile(r"[^a-z0-9]")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", EXCEL)
+DAY = re.compile(
+    r"(?<!\d)((?:19|20)\d\d([-_.]?)(?:0[1-9]|1[0-2])\2(?:0[1-9]|[12]\d|3[01])"
+    r"|(?:0[1-9]|[12]\d|3[01])[-_.](?:0[1-9]|1[0-2])[-_.](?:19|20)\d\d)(?!\d)"
+)
+"""A day: 2024-03-05, 20240305, 05.03.2024."""
+_BESIDE_NAME = re.compile(rf"[\s_.,\-]*{DAY.pattern}[\s_.,\-]*")
 _UNIT = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]\s*$")
 _EMPTY = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "unknown"})
 _TALLEST_M, _TALLEST_CM = 3.0, 300.0
@@ -46,30 +50,35 @@ class SubjectsTable:
 
     def row_of(self, subject: str) -> str | None:
         """The row of a subject by its exact name, else by its name without signs and leading zeros, else by such a
-        name as the first word of a row ("S01 Anna"); None without one.
+        name as the first word of a row ("S01 Anna"), apart from a day (2024-03-05_S01); None without one.
         """
         if subject in self.rows:
             return subject
         plain = plain_name(subject)
         alike = [name for name in self.rows if plain_name(name) == plain]
-        alike = alike or [name for name in self.rows if plain_name(name.split()[0]) == plain]
+        alike = alike or [name for name in self.rows if plain_name(without_day(name).split()[0]) == plain]
         return alike[0] if len(alike) == 1 else None
 
 
 def plain_name(name: str) -> str:
     """A name of a subject in small letters, without signs and leading zeros: "sub-01" is "sub1"."""
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _folded(name))
+    return re.sub(r"(?<!\d)0+(?=\d)", "", folded(name))
+
+
+def without_day(name: str) -> str:
+    """A name of a subject without a day before or behind it; a day alone stays."""
+    return _BESIDE_NAME.sub(" ", name).strip() or name
 
 
 def names_subjects(path: Path) -> bool:
-    """Return whether a CSV or Excel file is a table of subjects by its headings; False for an unreadable file.
+    """Return whether a file of text or Excel is a table of subjects by its headings; False for an unreadable file.
 
     Without openpyxl an Excel file is judged by its name.
     """
     try:
         with_cells = table_cells(path, most=1)
     except InputError as error:
-        name = _folded(path.stem)
+        name = folded(path.stem)
         return error.code == "missing_package" and any(
             word in name for word in ("subject", "participant", "patient")
         )
@@ -106,7 +115,11 @@ def read_subjects(path: Path) -> SubjectsTable:
         )
     rules = settings_of(SubjectSettings)
     rows: dict[str, dict[str, Any]] = {}
-    others: dict[int, bool] = {k: True for k, key in enumerate(keys) if key is None and headings[k]}
+    filled = [[_text(row[k]) for row in cells[1:] if k < len(row)] for k in range(len(keys))]
+    filled = [[text for text in texts if text.casefold() not in _EMPTY] for texts in filled]
+    of_words = [key is None and None in map(_number, filled[k]) for k, key in enumerate(keys)]
+    sexes = {folded(text) for text in filled[keys.index("sex")]} if "sex" in keys else set()
+    said = {"h": "homme", "m": "mujer"} if "h" in sexes else {}  # beside an H, for a man, M is a woman
     for number, row in enumerate(cells[1:], start=2):
         texts = [_text(cell) for cell in row]
         if not any(texts):
@@ -136,16 +149,15 @@ def read_subjects(path: Path) -> SubjectsTable:
         stated: dict[str, Any] = {}
         for k, text in enumerate(texts):
             key = keys[k]
-            folded = text.casefold()
-            if key == "name" or (folded in _EMPTY and not (folded == "none" and key == "affected_side")):
+            small = text.casefold()
+            if key == "name" or (small in _EMPTY and not (small == "none" and key == "affected_side")):
                 continue
             if key is None:
-                value = _number(text)
-                others[k] = others.get(k, False) and value is not None
-                if value is not None:
-                    stated.setdefault("numbers", {})[_column_name(headings[k])] = value
+                if headings[k] and not of_words[k]:
+                    name_of = re.sub(r"\W+", "_", headings[k]).strip("_") or "number"
+                    stated.setdefault("numbers", {})[name_of] = _number(text)
                 continue
-            value = _value(key, text, headings[k])
+            value = _value(key, said.get(folded(text), text) if key == "sex" else text, headings[k])
             rule = rules.get(key)
             if value is None or (rule is not None and rule.problem(value)):
                 words = bundled_toml(__package__, "subject_columns.toml")["words"].get(key)
@@ -159,11 +171,7 @@ def read_subjects(path: Path) -> SubjectsTable:
                 )
             stated[key] = value
         rows[name] = stated
-    words_only = {_column_name(headings[k]) for k, numbers in others.items() if not numbers}
-    for stated in rows.values():
-        if numbers := {key: x for key, x in stated.pop("numbers", {}).items() if key not in words_only}:
-            stated["numbers"] = numbers
-    unused = tuple(headings[k] for k, numbers in others.items() if not numbers)
+    unused = tuple(heading for heading, words in zip(headings, of_words, strict=True) if words)
     return SubjectsTable(path, rows, tuple(key for key in keys if key and key != "name"), unused)
 
 
@@ -199,17 +207,11 @@ def table_cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
     return [list(row) for row in csv.reader(lines, delimiter=separator)]
 
 
-def _folded(text: str) -> str:
-    """A text in small letters without signs and accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
-    return _FOLD.sub("", plain)
-
-
 def key_of(heading: str) -> str | None:
     """The key for a heading, None without one."""
-    plain = _folded(_UNIT.sub("", heading))
+    plain = folded(_UNIT.sub("", heading))
     columns = bundled_toml(__package__, "subject_columns.toml")["columns"]
-    return next((key for key, words in columns.items() if plain in words or plain == _folded(key)), None)
+    return next((key for key, words in columns.items() if plain in words or plain == folded(key)), None)
 
 
 def _text(cell: Any) -> str:
@@ -218,11 +220,6 @@ def _text(cell: Any) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return cell.isoformat() if isinstance(cell, date) else str(cell).strip()
-
-
-def _column_name(heading: str) -> str:
-    """The name of a number from its heading."""
-    return re.sub(r"\W+", "_", heading.strip()).strip("_") or "number"
 
 
 def _number(text: str) -> float | None:
@@ -239,22 +236,21 @@ def _meaning(key: str, text: str, value: Any) -> str:
 
 
 def _value(key: str, text: str, heading: str) -> Any:
-    """The value of a cell, None if it is not of the right kind."""
+    """The value of a cell, in its unit or in the unit of the heading; None if it is not of the right kind."""
     tables = bundled_toml(__package__, "subject_columns.toml")
     if key == "group":
         return text
     if key in tables["words"]:
-        named: Sequence[str] = [
-            word for word, alike in tables["words"][key].items() if _folded(text) in alike
-        ]
+        named: Sequence[str] = [word for word, alike in tables["words"][key].items() if folded(text) in alike]
         return named[0] if named else None
-    value = _number(text)
+    units = tables["units"]["mass_kg" if key == "mass_kg" else "length"]
+    number, in_cell = re.fullmatch(r"(.*?)([a-z]*)", text.casefold(), re.DOTALL).groups()  # type: ignore[union-attr]
+    value = _number(number if in_cell in units else text)
     if value is None or key == "age_years":
         return value
-    units = tables["units"]["mass_kg" if key == "mass_kg" else "length"]
     behind = re.search(r"(?:^|[_\s])(cm|mm|m|kg|g|lbs?|in)\s*$", heading.casefold())
     stated = _UNIT.search(heading)
-    unit = _folded(stated[1]) if stated else behind[1] if behind else ""
+    unit = in_cell or (folded(stated[1]) if stated else behind[1] if behind else "")
     if unit in units:
         return round(value * units[unit], 6)
     if key == "mass_kg":

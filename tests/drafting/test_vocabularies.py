@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -179,3 +180,20 @@ def test_markers_of_the_thigh_are_no_heels() -> None:
     found = named_markers(both("THU", "THD", "THL", "THC", "CAL"))
     assert found.mapping == {"heel_r": "RCAL", "heel_l": "LCAL"}
     assert found.tracking["thigh_r"] == ["RTHU", "RTHD", "RTHL", "RTHC"]
+
+
+@pytest.mark.parametrize(
+    ("label", "landmark"),
+    [
+        ("Knöchel außen rechts", "ankle_lateral_r"),
+        ("re Knie innen", "knee_medial_r"),
+        ("Großzehe links", "toe_l"),
+        ("Malléole_ext_droite", "ankle_lateral_r"),
+        ("rodilla_lateral_izq", "knee_lateral_l"),
+        ("右膝外侧", "knee_lateral_r"),
+        ("左第五跖骨", "metatarsal_5_l"),
+    ],
+)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_labels_with_accents_and_of_other_scripts(label: str, landmark: str, form: str) -> None:
+    assert named_markers([normalize(form, label)]).mapping == {landmark: normalize(form, label)}

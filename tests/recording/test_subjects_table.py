@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from musclesolve.recording.subjects_table import names_subjects, plain_name, read_subjects
+from musclesolve.recording.subjects_table import TABLE_SUFFIXES, names_subjects, plain_name, read_subjects
 
 
 def table(folder: Path, text: str, name: str = "people.csv", encoding: str = "utf-8") -> Path:
@@ -53,7 +53,42 @@ def test_names_alike(tmp_path: Path) -> None:
         and people.row_of("S10") == "S10 Bob"
         and people.row_of("S02") is None
     )
+    people = read_subjects(table(tmp_path, "subject,mass\n2024-03-05_KS,70\n05.03.2024 Eva,80\n"))
+    assert people.row_of("KS") == "2024-03-05_KS" and people.row_of("Eva") == "05.03.2024 Eva"
     assert plain_name("P-003") == "p3" and plain_name("P100") == "p100"
+
+
+def test_names_in_another_script_are_not_alike(tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, "姓名,体重[kg],身高[cm],性别\n李娜,55,165,女\n"))
+    assert people.rows["李娜"] == {"mass_kg": 55.0, "stature_m": 1.65, "sex": "female"}
+    assert people.row_of("李娜") == "李娜" and people.row_of("张伟") is None
+
+
+@pytest.mark.parametrize("name", ["participants.tsv", "subjects.txt"])
+def test_tables_of_text_with_tabs_are_tables_of_subjects(name: str, tmp_path: Path) -> None:
+    text = "participant_id\tsex\theight\tweight\tstudio\nsub-01\tM\t187\tn/a\tA\n"
+    path = table(tmp_path, text, name)
+    assert path.suffix in TABLE_SUFFIXES and names_subjects(path)
+    assert read_subjects(path).rows == {"sub-01": {"sex": "male", "stature_m": 1.87}}
+
+
+@pytest.mark.parametrize(
+    ("mass", "height"), [("85.07 kg", "1.83 m"), ("85,07kg", "183 cm"), ("85.07", "1830mm")]
+)
+def test_units_in_cells(mass: str, height: str, tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, f"ID;Mass;Height\nS1;{mass};{height}\n"))
+    assert people.rows["S1"] == {"mass_kg": 85.07, "stature_m": 1.83}
+
+
+@pytest.mark.parametrize("other", ["F", "M", "mujer"])
+def test_beside_an_h_an_m_is_a_woman(other: str, tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, f"Sujet;Sexe\nA;H\nB;{other}\n"))
+    assert people.rows == {"A": {"sex": "male"}, "B": {"sex": "female"}}
+
+
+def test_feet_and_stones(tmp_path: Path) -> None:
+    people = read_subjects(table(tmp_path, "ID,Height (ft),Mass [st]\nS1,6,10\n"))
+    assert people.rows["S1"] == {"stature_m": 1.8288, "mass_kg": 63.502932}
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,11 @@ def _no_trial(folder: Path, study: FoundStudy, unread: Sequence[str]) -> InputEr
     if unread := [*study.unread, *unread]:
         problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
         packed = all(text.endswith(TO_UNPACK) for text in unread)
-        remedy = "unpack them, and give the command again" if packed else "export the files again"
+        remedy = (
+            "unpack them, and give the command again"
+            if packed
+            else "mend each fault, or export the files again"
+        )
     elif study.recordings:
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in study.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
@@ -278,7 +282,8 @@ def _of_tables(
         source = names.get(table.path.parent, "")
         for trial in trials:
             person = trial.role.subject
-            row = table.row_of(person) or table.row_of(person.removeprefix(f"{source}_"))
+            names_of = (person, person.removeprefix(f"{source}_"), *trial.found.levels[1:-1])
+            row = next(filter(None, map(table.row_of, names_of)), None)
             if row is not None and source in ("", trial.found.levels[0]):
                 stated.setdefault(person, (table, table.rows[row]))
     return stated

@@ -14,7 +14,7 @@ from typing import Any
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import shortened
-from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
+from musclesolve.drafting.draft_folder import NO_PLATES, TrialDraft, draft_trial
 from musclesolve.drafting.draft_text import DraftTable, Line, lines_of
 from musclesolve.drafting.folder_contents import (
     FileRoles,
@@ -30,7 +30,7 @@ from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.schema import value_text
 from musclesolve.recording.text.text_file import stem_of
 from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
+from musclesolve.settings.trial import FileSettings, SubjectSettings
 
 SUBJECT, FILES, TIME = "subject", "files", "time"
 _CONFIRM = "confirm"
@@ -142,7 +142,7 @@ def _recorded(levels: tuple[str, ...], called: str, draft: TrialDraft) -> Record
         if table.name == FILES:
             of_files = settings_of(FileSettings)
             source = {x.key: x.value for x in table.lines if not x.open and x.key in of_files}
-            notes += [x.todo for x in table.lines if x.todo and x.value != PREDICTED]
+            notes += [x.todo for x in table.lines if x.todo and NO_PLATES not in x.todo]
         elif table.name == SUBJECT:
             rules = settings_of(SubjectSettings)
             for line in table.lines:

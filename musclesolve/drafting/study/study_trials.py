@@ -52,6 +52,7 @@ from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.subjects_table import DAY, without_day
 from musclesolve.recording.text.csv_file import has_markers
 from musclesolve.recording.text.number_rows import RowReader
 from musclesolve.recording.text.opensim_text import mot_header, read_mot
@@ -69,12 +70,6 @@ from musclesolve.recording.text.text_file import (
 from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
 _PART = re.compile(r"[\s_\-]+|(?<=[A-Za-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
-_DATE = re.compile(
-    r"(?<!\d)((?:19|20)\d\d([-_.]?)(?:0[1-9]|1[0-2])\2(?:0[1-9]|[12]\d|3[01])"
-    r"|(?:0[1-9]|[12]\d|3[01])[-_.](?:0[1-9]|1[0-2])[-_.](?:19|20)\d\d)(?!\d)"
-)
-"""A day: 2024-03-05, 20240305, 05.03.2024."""
-_BESIDE_NAME = re.compile(rf"[\s_.,\-]*{_DATE.pattern}[\s_.,\-]*")
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
 _SUBJECT_WORDS = frozenset(
     "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
@@ -145,7 +140,7 @@ class Word:
 def words_of(level: str) -> list[Word]:
     """The words of a folder or trial: subject_walk2_fast is subject, walk 2, fast."""
     words: list[Word] = []
-    if date := _DATE.search(level):
+    if date := DAY.search(level):
         before, after = (words_of(part) for part in (level[: date.start()], level[date.end() :]))
         return [*before, Word("", date[0]), *after]
     for part in _PART.split(level):
@@ -215,7 +210,7 @@ def roles(
         every.append(Role(name, group, session, doubt=doubt))
         left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in beside])
     if all(len(sessions) < 2 for sessions in sessions_of.values()):
-        every = [replace(role, session="") if _DATE.fullmatch(role.session) else role for role in every]
+        every = [replace(role, session="") if DAY.fullmatch(role.session) else role for role in every]
     trials = [k for k in range(len(paths)) if not counted or counted[k]]
     if trials:
         conditions = _conditions([left[k] for k in trials], [every[k].subject for k in trials])
@@ -289,7 +284,7 @@ def _subjects(
             name = named[source]
             subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
         else:
-            name = "" if folder is None else _BESIDE_NAME.sub(" ", levels[folder]).strip() or levels[folder]
+            name = "" if folder is None else without_day(levels[folder])
             subjects.append(_ALONE if folder is None else _Subject(name, folder))
     return subjects
 
@@ -344,6 +339,9 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
     called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
+    persons = [
+        k for k in persons if not all(_is_session(w) for path in paths for w in words_of(path[k]))
+    ] or persons
     varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
         inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
@@ -402,14 +400,14 @@ def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | Non
     rest: list[Word] = []
     for level, words in enumerate(path):
         if level == subject.level and subject.word is None:
-            words = [w for w in words if _DATE.fullmatch(w.number) and w.text != subject.name]
+            words = [w for w in words if DAY.fullmatch(w.number) and w.text != subject.name]
         if level not in named:
             rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
     return rest
 
 
 def _is_session(word: Word) -> bool:
-    return _DATE.fullmatch(word.number) is not None or (
+    return DAY.fullmatch(word.number) is not None or (
         bool(word.number) and word.letters.casefold() in _SESSION_WORDS
     )
 
@@ -679,7 +677,9 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {one.levels for one in modeled}
-    with_markers = {one[:-1] for path, one in levels_of.items() if path in showing}
+    # Without any trial every table is read: its fault is the reason.
+    silent = not (showing or trials or modeled)
+    with_markers = {one[:-1] for path, one in levels_of.items() if silent or path in showing}
     recordings = {
         path: one for path, one in levels_of.items() if one[:-1] in with_markers and one not in computed
     }

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
+from unicodedata import normalize
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import as_text, folded, with_sizes
@@ -211,7 +212,7 @@ SPOKEN = 0.6
 @lru_cache(maxsize=4096)
 def _splits(name: str) -> list[tuple[str, Side]]:
     """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
-    words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
+    words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", normalize("NFC", name)))
     ways: list[tuple[str, Side]] = []
     for word, side in SAID_SIDES.items():
         ways += [

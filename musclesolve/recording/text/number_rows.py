@@ -301,7 +301,7 @@ _CORRECT_CELL = (
     f"correct the cell, write nan where nothing was measured, remove a column of words, or {EXPORT_AGAIN}"
 )
 _ENTER_TIME = f"enter the number; remove the line if it is below the table; or {EXPORT_AGAIN}"
-TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
+TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas", "时间")
 
 
 Block = tuple[Array, NDArray[np.int64]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import stated_body, study_trials, without_copies
-from musclesolve.files import Table, read_markers, write_mot
+from musclesolve.files import Table, read_markers, read_mot, write_mot
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.subjects_table import read_subjects
 
@@ -138,6 +139,15 @@ def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
     trial_file(tmp_path / "L3" / "S01" / "walk.toml", mass_kg=70.0, sex="male")
     write_study(draft_study(tmp_path, draft.path, [*sources, tmp_path / "L3"]), force=True)
     assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,1.7", "L2_S01,1.8", "L3_S01,"]
+
+
+def test_a_table_names_the_only_folder_of_its_source(tmp_path: Path) -> None:
+    for source, folder, mass in (("L1", "anna", 84.7), ("L2", "n1", 98.8)):
+        trial_file(tmp_path / source / folder / "walk.toml")
+        (tmp_path / source / "people.csv").write_text(f"subject,mass_kg\n{folder},{mass}\n")
+    draft = draft_study(tmp_path, tmp_path / "study.toml", [tmp_path / "L1", tmp_path / "L2"])
+    write_study(draft)
+    assert [each["mass_kg"] for each in read_study(draft.path).subjects.values()] == [84.7, 98.8]
 
 
 def test_files_hold_before_a_table_of_their_source(tmp_path: Path) -> None:
@@ -282,6 +292,22 @@ def test_recordings_that_show_no_motion_are_refused(tmp_path: Path) -> None:
         if "static" not in path.name:
             path.unlink()
     with refused("missing_file", "S02"):
+        draft_study(tmp_path)
+
+
+def test_forces_in_body_weights_are_named_where_they_are_predicted(tmp_path: Path) -> None:
+    forces = read_mot(recordings(tmp_path / "S01") / "forces.mot")
+    write_mot(tmp_path / "S01" / "forces.mot", replace(forces, values=forces.values / 689.0))
+    draft = study_of(tmp_path)
+    assert [trial.source["forces"] for trial in draft.trials] == ["predicted"]
+    text = (tmp_path / "study.toml").read_text(encoding="utf-8")
+    assert "forces.mot stay below 20 N" in text.replace("\n# ", " ")
+
+
+def test_tables_that_show_no_markers_are_refused_with_their_faults(tmp_path: Path) -> None:
+    (tmp_path / "S01").mkdir()
+    (tmp_path / "S01" / "walk.csv").write_text("RASI_X,RASI_Y,RASI_Z\n1,2,3\n", encoding="utf-8")
+    with refused("missing_file", "walk.csv", "no column of time"):
         draft_study(tmp_path)
 
 

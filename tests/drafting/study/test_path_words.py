@@ -145,6 +145,11 @@ def test_a_date_beside_a_name_is_a_session_of_the_person() -> None:
     found("2024-03-05/slow/walk1 -> 2024-03-05///slow", "2024-03-06/fast/walk1 -> 2024-03-06///fast")
 
 
+def test_folders_of_days_below_a_person_are_sessions() -> None:
+    found("anna/2023-01-10/w1 -> anna//2023-01-10/", "anna/2023-06-20/w1 -> anna//2023-06-20/")
+    found("anna/day1/walk -> anna//day1/", "anna/day2/walk -> anna//day2/")
+
+
 def test_sessions_have_a_number() -> None:
     found(
         "sub-01/ses-1/walk_run-1 -> sub-01//ses1/",
