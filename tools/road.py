@@ -38,9 +38,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 156655,
+    "Python, package and muscle_db": 156792,
     "public names": 180,
-    "bindings of vague names": 44,
+    "bindings of vague names": 45,
     "records of one module": 214,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""

@@ -520,9 +520,9 @@ def length_scales(body: Anatomy, norms: Array) -> Array:
 
 
 def _as_published(body: Anatomy) -> Array:
-    """Logarithms (n,) of the forces over those of the public model that most muscles have, up to one factor on all.
+    """Logarithms (n,) of forces over forces of the public model that most muscles have, up to one factor on all.
 
-    NaN where no public model has such forces: those of another author, or of a person.
+    NaN where no public model has such forces: they may come from another author, or from a person.
     """
     forces = np.array([(_norms_of(name) or {}).get("force", NONE) for name in body.names], dtype=float)
     published = np.ma.masked_less_equal(forces.reshape(-1, len(PUBLIC)), 0.0)
