@@ -223,7 +223,11 @@ def swaying_plates(case: Case) -> Iterator[Finding]:
 def clipped_peaks(case: Case) -> Iterator[Finding]:
     """Find plates of which one force, the whole force or its point stays exactly the same for a while."""
     for plate in case.trial.forces:
-        vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
+        vertical, least, foot = (
+            plate.force[:, 2],
+            5.0 * touch(case.trial),
+            seen_feet(case.trial).get(plate.side),
+        )
         step = 1.0 / plate.rate
         if vertical.max(initial=0.0) < least:
             continue
@@ -252,9 +256,10 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
                     highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & ~held
                     flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
                     peaks |= highest
-            if steps <= COARSE * np.abs(force).max():
+            if foot is not None and steps <= COARSE * np.abs(force).max():
+                on = loaded & (np.interp(plate.time, case.trial.markers.time, foot.ground) > 0.5)
                 same = np.diff(force, prepend=np.nan) == 0.0
-                rests_alone = (same | np.append(same[1:], False)) & loaded & ~held & ~peaks
+                rests_alone = (same | np.append(same[1:], False)) & on & ~held & ~peaks
                 flat.append(("plate_channel.rests", rests_alone, {"way": way}))
         late = ", or the point is late or early against the force"
         flat.append(("plate_clipped.held", held & loaded, {"what": "whole force", "late": ""}))

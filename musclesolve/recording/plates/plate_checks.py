@@ -49,8 +49,6 @@ LONGEST_SPIKE = 0.05
 """Longest duration [s] of a spike or dropout, a force that jumps and returns: no contact is so short. A force that
 does not return is a contact of which a part was cut off.
 """
-LONGEST_DROPOUT = 0.15
-"""Longest duration [s] of a dropout that ends as suddenly as it begins: no foot leaves a plate and returns so soon."""
 # Periods of the cut-off frequency after which the step response of the filter is below a thousandth.
 _PERIODS = 1.6
 
@@ -196,17 +194,13 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         beside[in_use] = np.nan_to_num(foot.distance(plate.point[in_use], time[in_use]))
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (of_force & near) | (of_moment & in_use)
-    size = np.linalg.norm(plate.force, axis=1)
-    lost = near[1:] & (np.minimum(size[1:], size[:-1]) < trial.unloaded_below)
-    lost &= np.abs(np.diff(size)) > _STANDS * weight
-    wrong |= _spikes(lost | _fast(plate, weight) & near[1:], time, LONGEST_SPIKE)
-    wrong |= _spikes(lost, time, LONGEST_DROPOUT) & (size < trial.unloaded_below)
+    wrong |= _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
     # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
     if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
         return plate
-    excess = size * np.maximum(beside, SOLE_REACH)
+    excess = np.linalg.norm(plate.force, axis=1) * np.maximum(beside, SOLE_REACH)
     excess[of_force | of_moment] += excess.max()
     instants = []
     for first, stop in true_runs(wrong):
@@ -220,19 +214,20 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     return replace(interpolated(plate, wrong, bears), impossible=tuple(instants))
 
 
-def _fast(plate: PlateForce, weight: float) -> Mask:
-    """Return a mask (S-1,) of jumps of the force from one sample to the next."""
-    change = np.linalg.norm(np.diff(plate.force, axis=0), axis=1)
-    return np.asarray((change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
+def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
+    """Return a mask (S-1,) of jumps of the force from one sample to the next, or between none and a standing foot."""
+    change, size = np.linalg.norm(np.diff(plate.force, axis=0), axis=1), np.linalg.norm(plate.force, axis=1)
+    lost = (np.minimum(size[1:], size[:-1]) < unloaded) & (change > _STANDS * weight)
+    return np.asarray(lost | (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
 
 
-def _spikes(jumping: Mask, time: Array, longest: float) -> Mask:
-    """Return a mask (S,) of the samples between two jumps (S-1,) at most `longest` apart [s]."""
+def _spikes(jumping: Mask, time: Array) -> Mask:
+    """Return a mask (S,) of the samples between two jumps (S-1,) at most the duration of a spike apart."""
     spikes, jumps = np.zeros(time.size, bool), np.flatnonzero(jumping)
     k = 0
     while k + 1 < jumps.size:
         first, last = jumps[k] + 1, jumps[k + 1]
-        if time[last] - time[first] <= longest:
+        if time[last] - time[first] <= LONGEST_SPIKE:
             spikes[first : last + 1] = True
             k += 2
         else:
@@ -325,13 +320,13 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     # A spike, or a contact that was cut off: it rings through the filter.
-    fast = _fast(plate, weight) & near[1:] & near[:-1]
+    change, time = np.linalg.norm(np.diff(force, axis=0), axis=1), plate.time[near]
+    fast = (change > JUMP * weight) & (change > FASTEST * weight * np.diff(time))
     if fast.any():
-        change = np.linalg.norm(np.diff(plate.force, axis=0)[fast], axis=1).max()
         yield PlateFault(
             "jumps",
-            f"the force on the {foot} jumps by {change:.0f} N from one sample to the next "
-            f"at {plate.time[1:][fast][0]:g} s",
+            f"the force on the {foot} jumps by {change[fast].max():.0f} N from one sample to the next "
+            f"at {time[1:][fast][0]:g} s",
             "force",
             "a force that rises and falls steadily",
             "remove the spike in the software that exported it, or choose a range away from it ([time])",

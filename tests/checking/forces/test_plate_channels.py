@@ -201,7 +201,7 @@ def test_a_plate_that_is_dead_for_a_while_is_not_measured_then(tmp_path):
     (plate,) = copy.plates("l")
     force = copy.plate(plate, "force").copy()
     first = np.flatnonzero((force[:, 2] > 400.0) & (copy.forces.time > 1.0))[0]
-    force[first : first + 36] = 0.0  # 60 ms
+    force[first : first + 24] = 0.0  # 40 ms
     copy.set_plate(plate, "force", force)
     found = [each for each in copy.examined(tmp_path, costs=False).findings if each.severity != "note"]
     assert [each.code for each in found] == ["plate_instant"] and "jumps to 0 N" in found[0].what
