@@ -285,8 +285,8 @@ def mirrored(case: Case, folder: Path) -> Case:
     def column(name: str) -> tuple[str, float]:
         end = next(end for end in ENDS if name.endswith(end))
         own = name.removesuffix(end)
-        stem, side = split_side(own)
-        return with_side(stem, OPPOSITE[side]) + end, -1.0 if own in TURNED_BY_MIRROR else 1.0
+        other = "_".join(OPPOSITE.get(part, part) for part in own.split("_"))  # knee_angle_r_beta, too
+        return other + end, -1.0 if own in TURNED_BY_MIRROR else 1.0
 
     return with_columns(case, column)
 

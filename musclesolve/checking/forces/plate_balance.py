@@ -496,7 +496,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         yield _accused(trial, name, fits[name], sample.axes)
         return
     spoiled = [*_sheared(trial, measured, judged)] or [*_changing(trial, measured, sample, judged)]
-    if spoiled := spoiled or [*_over_strides(trial, measured, judged)] or [*_unsupported(trial, measured)]:
+    spoiled = spoiled or [*_over_strides(trial, measured, judged)]
+    # noise of markers and plates that are not read have their own findings
+    if spoiled := spoiled or ([] if serious else [*_unsupported(trial, measured)]):
         yield from spoiled
         return
     for _ in range(len(judged) + 1):

@@ -634,15 +634,27 @@ def joint_widths(case: Case) -> Iterator[Finding]:
     static = case.trial.static
     if static is None or case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved"):
         return
-    for joint in ("knee", "ankle"):
-        names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
-        points = {side: shown(case.trial, names[side], static) for side in SIDES}
-        widths = {side: _distance(*pair) for side, pair in points.items() if pair}
-        if len(widths) < len(SIDES):
-            continue
+    ends = {
+        joint: {s: [f"{joint}_{way}_{s}" for way in ("lateral", "medial")] for s in SIDES} for joint in WIDTHS
+    }
+    points = {joint: {s: shown(case.trial, names[s], static) for s in SIDES} for joint, names in ends.items()}
+    measured = {
+        joint: {side: _distance(*pair) for side, pair in both.items() if pair}
+        for joint, both in points.items() if len([*filter(None, both.values())]) == len(SIDES)
+    }  # fmt: skip
+    stature = case.trial.subject.stature
+    is_usual = {
+        joint: all(WIDTHS[joint][0] <= width / stature <= WIDTHS[joint][2] for width in widths.values())
+        for joint, widths in measured.items()
+    }
+    for joint, widths in measured.items():
+        names = ends[joint]
         (low, high), targets, known = _right_widths(case.trial, joint, widths)
         least, most = sorted(widths.values())
-        if most - least <= WIDER and low <= most * FAR_WIDTH and least <= high * FAR_WIDTH:
+        # another stature would make the widths of the other joint unusual, too
+        fits = any(is_usual[other] for other in measured if other != joint)
+        far = fits and not (low <= most * FAR_WIDTH and least <= high * FAR_WIDTH)
+        if most - least <= WIDER and not far:
             continue
         moves = {side: target - widths[side] for side, target in targets.items()}
         sides = [SIDE_NAMES[side] for side in moves]

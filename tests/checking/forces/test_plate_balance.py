@@ -15,6 +15,7 @@ from varied_walks import varied_walk
 
 from musclesolve.files import Trial
 from musclesolve.synthetic import faults, plant
+from musclesolve.synthetic.faults import move_points, scale_positions
 
 SMALL = [
     name
@@ -108,7 +109,7 @@ def test_a_plate_that_is_moved_along_the_walk_is_found(
 ) -> None:
     """18 mm, which change forces of muscles by more than 300 N."""
     copy = TrialCopy(recorded_walk_trial.path)
-    faults.move_points(copy, ahead, 0.0, side)
+    move_points(copy, ahead, 0.0, side)
     (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
     assert found.code == "pressure_offset" and found.where.plate == {"r": "right", "l": "left"}[side]
     assert found.what.partition("balance (")[2].startswith("+" if ahead > 0.0 else "-")
@@ -117,7 +118,7 @@ def test_a_plate_that_is_moved_along_the_walk_is_found(
 def test_a_belt_that_is_moved_toward_the_place_of_the_best_balance_is_found(tmp_path: Path) -> None:
     """18 mm behind, which change a force of a muscle by 320 N; the balance of the sound recording prefers 6 mm."""
     copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
-    faults.move_points(copy, -18.0, 0.0, "l")
+    move_points(copy, -18.0, 0.0, "l")
     (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
     assert (found.code, found.where.plate) == ("pressure_offset", "left") and "(-11 mm forward" in found.what
 
@@ -194,7 +195,7 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
     """The right foot goes 1.42 m from contact to contact, by its markers and by the points of force under it."""
     for number, factor in enumerate((0.97, 1.03)):
         copy = TrialCopy(recorded_walk_trial.path)
-        faults.scale_positions(copy, factor)
+        scale_positions(copy, factor)
         (found,) = copy.examined(tmp_path / str(number)).of("warning")
         assert found.code == "space_scale"
         said = re.search(r"([\d.]+) % too (large|small)", found.what)
@@ -205,14 +206,14 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
 def test_space_of_another_scale_shows_on_a_treadmill_by_the_place_of_its_plates(tmp_path: Path) -> None:
     """The plates lie 0.9 m ahead of the origin of the markers; the subject stays in place."""
     copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
-    faults.scale_positions(copy, 1.03)
+    scale_positions(copy, 1.03)
     (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
     assert found.code == "space_scale" and "too large" in found.what
 
 
 def test_another_scale_of_space_accuses_no_horizontal_force(tmp_path: Path) -> None:
     copy = TrialCopy(recorded("instrumented_knee") / "walk_ss9.toml")
-    faults.scale_positions(copy, 0.95)
+    scale_positions(copy, 0.95)
     codes = set(copy.examined(tmp_path).codes)
     assert "plate_scale" not in codes and codes - {"mass"}
 
@@ -235,7 +236,7 @@ def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
 @pytest.mark.parametrize(("by_mm", "plates"), [(-16.0, {"left", "right"}), (-40.0, {"right"})])
 def test_belts_that_are_off_as_likely_are_both_named(by_mm: float, plates: set[str], tmp_path: Path) -> None:
     copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
-    faults.move_points(copy, forward_mm=by_mm, side="r")
+    move_points(copy, forward_mm=by_mm, side="r")
     findings = copy.examined(tmp_path).findings
     (displaced,) = (each for each in findings if each.code == "pressure_offset")
     named = [displaced.where.plate or "", *re.findall(r"the (left|right) (?:plate|one)", displaced.what)]
