@@ -143,7 +143,7 @@ def check_real_array(
     """
     try:
         raw = np.asanyarray(value)
-        if raw.dtype.kind not in "iufO":
+        if raw.dtype.kind not in "iufO" or value is None:
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that requires a gradient

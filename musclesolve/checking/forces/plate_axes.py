@@ -45,6 +45,7 @@ from musclesolve.checking.forces.newtons_law import (
     smooth_force,
     total_force,
 )
+from musclesolve.checking.forces.plate_zero_and_saturation import bends_at_zero
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
 from musclesolve.checking.observed_body import between, landmark, runs, seen_feet
 from musclesolve.constants import STANDARD_GRAVITY
@@ -351,10 +352,8 @@ def rectified_channels(case: Case) -> Iterator[Finding]:
             continue
         around = sliding_window_view(loaded, count).all(axis=1)
         for way, channel in zip(("forward", "sideward"), plate.force.T, strict=False):
-            near = sliding_window_view(channel, count)[around]
-            other = [np.where(np.arange(count) < kept, near, -near) for kept in (AROUND, AROUND + 1)]
-            bends, *left = (np.abs(np.diff(part, 3)).max(axis=1) for part in (near, *other))
-            at = plate.time[AROUND:-AROUND][around][bends > CORNER * np.minimum(*left)]
+            bends, smooth = bends_at_zero(sliding_window_view(channel, count)[around])
+            at = plate.time[AROUND:-AROUND][around][bends > CORNER * smooth]
             at = at[np.diff(at, prepend=-np.inf) > SHORTEST_CONTACT]
             if at.size:
                 name = "rectified" if np.ptp(np.sign(channel[loaded])) < 2.0 else "reverses"

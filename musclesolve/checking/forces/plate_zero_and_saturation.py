@@ -65,6 +65,17 @@ def beside_cubic(values: Array) -> Array:
     return rest
 
 
+def bends_at_zero(near: Array) -> tuple[Array, Array]:
+    """Greatest third differences (N,) of windows (N, 2 k + 1), as they are and with the other sign from the middle on.
+
+    The smaller ones of both: the middle itself belongs to either part.
+    """
+    place, middle = np.arange(near.shape[1]), near.shape[1] // 2
+    parts = (near, *(np.where(place < kept, near, -near) for kept in (middle, middle + 1)))
+    bends, *other = (np.abs(np.diff(part, 3)).max(axis=1) for part in parts)
+    return bends, np.minimum(*other)
+
+
 def white_noise(columns: Array) -> Array:
     """Rms (K,) of the white noise of columns (T, K)."""
     return np.asarray(np.median(np.abs(beside_cubic(columns)), axis=0) / WHITE)

@@ -255,6 +255,9 @@ class Cost(ABC):
 
     __mul__ = __rmul__
 
+    def __truediv__(self, divisor: float) -> "WeightedSum":
+        return self * (1.0 / divisor) if isinstance(divisor, Real) else NotImplemented
+
 
 def _summed(method: str) -> Any:
     """A method of `Cost` that gives arrays (T, ...): the weighted sum of what the costs answer."""

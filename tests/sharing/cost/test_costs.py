@@ -40,7 +40,7 @@ def mine(activation, force, data):
 COMPOSED = [
     pytest.param(cost, id=cost.label)
     for cost in (
-        2.0 * StressCubed() + ForceSquared() * 1e-3,
+        StressCubed() / 0.5 + ForceSquared() * 1e-3,
         *(kind(p) for kind in (SoftSaturation, ActivationPower) for p in (1.0, 1.5, 3.0, 7.0)),
         ActivationVolume(3.0),
         MusclePower(1.0),
