@@ -357,18 +357,13 @@ def force_units(case: Case) -> Iterator[Finding]:
     # A high quantile, not the maximum: one spike must not decide on a unit.
     peak = float(np.quantile(total, 0.98))
     ratio, mass = peak / (PEAK * weight), case.trial.subject.mass
-    units = FORCES | {
-        mass: "newtons per kilogram",
-        weight: "body weights",
-        0.01 * weight: "percent of the weight",
-    }
+    units = FORCES | {mass: "newtons per kilogram", weight: "body weights"}
+    units |= {0.01 * weight: "percent of the weight"}
     if not peak > 0.0 or (factor := unit_factor(ratio, units, FORCE_BAND)) is None:
         return
     scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]
     likely = [size for size in units if FORCE_BAND[0] <= ratio * size <= FORCE_BAND[1]]
-    unit, factors = (
-        " or ".join(words) for words in ([units[k] for k in likely], [f"{k:.6g}" for k in likely])
-    )
+    unit, factors = " or ".join(units[k] for k in likely), " or ".join(f"{k:.6g}" for k in likely)
     values = {"peak": peak, "mass": mass, "usual": PEAK * weight, "unit": unit, "factor": factors}
     yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 

@@ -379,11 +379,8 @@ def lost_channels(case: Case) -> Iterator[Finding]:
         most, needed = np.abs(force).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
         lost = (most < DEAD * weight) & (needed > LEAST_HORIZONTAL)
         for axis in np.flatnonzero(lost):
-            values = {
-                "way": ("forward", "sideward")[axis],
-                "most": most[axis],
-                "needed": needed[axis] * weight,
-            }
+            way = ("forward", "sideward")[axis]
+            values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
             yield finding("plate_channel", "error", values, on_plate(plate))
 
 

@@ -234,11 +234,8 @@ def swaying_plates(case: Case) -> Iterator[Finding]:
 def clipped_peaks(case: Case) -> Iterator[Finding]:
     """Find plates of which one force, the whole force or its point stays exactly the same for a while."""
     for plate in case.trial.forces:
-        vertical, least, foot = (
-            plate.force[:, 2],
-            5.0 * touch(case.trial),
-            seen_feet(case.trial).get(plate.side),
-        )
+        vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
+        foot = seen_feet(case.trial).get(plate.side)
         step = 1.0 / plate.rate
         if vertical.max(initial=0.0) < least:
             continue

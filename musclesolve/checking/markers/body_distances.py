@@ -568,7 +568,7 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     if static is None or case.found("static_of_another", *TABLES["label_codes"]):
         return
     for side, joint in product(SIDES, ("knee", "ankle")):
-        names = [f"{joint}_{end}_{side}" for end in ("lateral", "medial")]
+        names = _ends(joint, side)
         shown_by = [m for name in names for m in trial.mapping.get(name, ())]
         carriers = {trial.carried.get(m, "") for m in shown_by}
         if len(shown_by) != 2 or len(carriers) != 1 or carriers == {""}:
@@ -634,26 +634,18 @@ def joint_widths(case: Case) -> Iterator[Finding]:
     static = case.trial.static
     if static is None or case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved"):
         return
-    ends = {
-        joint: {s: [f"{joint}_{way}_{s}" for way in ("lateral", "medial")] for s in SIDES} for joint in WIDTHS
-    }
-    points = {joint: {s: shown(case.trial, names[s], static) for s in SIDES} for joint, names in ends.items()}
-    measured = {
-        joint: {side: _distance(*pair) for side, pair in both.items() if pair}
-        for joint, both in points.items() if len([*filter(None, both.values())]) == len(SIDES)
-    }  # fmt: skip
-    stature = case.trial.subject.stature
-    is_usual = {
-        joint: all(WIDTHS[joint][0] <= width / stature <= WIDTHS[joint][2] for width in widths.values())
-        for joint, widths in measured.items()
-    }
+    measured, usual = dict[str, dict[Side, float]](), set[str]()
+    for joint, (narrow, _, wide) in WIDTHS.items():
+        points = {s: pair for s in SIDES if (pair := shown(case.trial, _ends(joint, s), static))}
+        if len(points) == len(SIDES):
+            measured[joint] = {side: _distance(*pair) for side, pair in points.items()}
+            shares = np.array([*measured[joint].values()]) / case.trial.subject.stature
+            usual |= {joint} if ((narrow <= shares) & (shares <= wide)).all() else set()
     for joint, widths in measured.items():
-        names = ends[joint]
         (low, high), targets, known = _right_widths(case.trial, joint, widths)
         least, most = sorted(widths.values())
         # another stature would make the widths of the other joint unusual, too
-        fits = any(is_usual[other] for other in measured if other != joint)
-        far = fits and not (low <= most * FAR_WIDTH and least <= high * FAR_WIDTH)
+        far = bool(usual - {joint}) and not (low <= most * FAR_WIDTH and least <= high * FAR_WIDTH)
         if most - least <= WIDER and not far:
             continue
         moves = {side: target - widths[side] for side, target in targets.items()}
@@ -669,10 +661,15 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         values |= {"measure": "" if stated else f"measure with a caliper and state {joint}_width_m; "}
         moved = " and ".join(map("the {} one {} the lateral marker".format, sides, ways))
         values |= {"moves": moved if known else f"{moved}, or the other one as far the other way"}
-        markers = tuple(m for side in off for name in names[side] for m in case.trial.mapping[name])
-        repair = in_order(*(_moved_medial(case.trial, names[side], by) for side, by in moves.items()))
+        markers = tuple(m for side in off for name in _ends(joint, side) for m in case.trial.mapping[name])
+        repair = in_order(*(_moved_medial(case.trial, _ends(joint, side), by) for side, by in moves.items()))
         where = Where(static.path, markers=markers)
         yield finding("joint_width", "warning", values, where, repair, side=only)
+
+
+def _ends(joint: str, side: Side) -> list[str]:
+    """The landmarks on both sides of a knee or ankle."""
+    return [f"{joint}_{way}_{side}" for way in ("lateral", "medial")]
 
 
 def _right_widths(

@@ -431,12 +431,8 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
         # a body that leans has other moments
         if shown > least and abs(by) > abs(feet - root) and chance < SURE * least:
             values = {"loads": few(names) or "all loads", "size": abs(by), "way": words[by > 0.0]}
-            values |= {
-                "feet": np.sign(by) * feet,
-                "root": np.sign(by) * root,
-                "error": chance,
-                "limit": least,
-            }
+            values |= {"feet": np.sign(by) * feet, "root": np.sign(by) * root}
+            values |= {"error": chance, "limit": least}
             yield case.fault("pressure_offset.feet", "warning", values, units.moved(-by * level, names))
             if names:
                 return

@@ -306,11 +306,9 @@ def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
     """Find angles of the file that have lost their signs; inverse kinematics holds others at a limit of zero."""
     columns = () if body.motion.measured is None else body.motion.by_name(body.motion.measured).items()
-    known = body.model.coordinates
-    free = {name for name in body.dofs if min(abs(known[name].lower), abs(known[name].upper)) > AT_ZERO}
-    if lost := {
-        name: times for name, angle in columns if name in free and (times := bounces(angle)) > UNBENT
-    }:
+    limits = {name: np.abs([one.lower, one.upper]).min() for name, one in body.model.coordinates.items()}
+    moving = {name: bounces(angle) for name, angle in columns if name in body.dofs and limits[name] > AT_ZERO}
+    if lost := {name: times for name, times in moving.items() if times > UNBENT}:
         severity = error_if(max(lost.values()) > 2.0 * UNBENT)
         yield finding("angle_sign.lost", severity, {"names": few(list(lost), 4)}, Where(body.motion.file))
 
