@@ -266,8 +266,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
                     peaks |= highest
             if foot is not None and steps <= COARSE * np.abs(force).max():
                 on = loaded & (np.interp(plate.time, case.trial.markers.time, foot.ground) > 0.5)
-                same = np.diff(force, prepend=np.nan) == 0.0
-                rests_alone = (same | np.append(same[1:], False)) & on & ~held & ~peaks
+                rests_alone = (np.diff(force, prepend=np.nan) == 0.0) & on & ~held & ~peaks
                 flat.append(("plate_channel.rests", rests_alone, {"way": way}))
         late = ", or the point is late or early against the force"
         flat.append(("plate_clipped.held", held & loaded, {"what": "whole force", "late": ""}))

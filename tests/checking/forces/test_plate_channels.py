@@ -78,6 +78,13 @@ def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray])
     return [each for each in report.findings if each.severity != "note"]
 
 
+def test_a_channel_that_changes_after_every_other_sample_rests_nowhere(tmp_path):
+    def in_pairs(force: np.ndarray) -> np.ndarray:
+        return force[np.arange(force.size) // 2 * 2]
+
+    assert not [each for each in spoiled(tmp_path, "l", in_pairs) if "from sample to sample" in each.what]
+
+
 @pytest.mark.parametrize(
     ("change", "code", "word"),
     [
