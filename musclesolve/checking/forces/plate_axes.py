@@ -45,7 +45,7 @@ from musclesolve.checking.forces.newtons_law import (
     smooth_force,
     total_force,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import bends_at_zero
+from musclesolve.checking.forces.plate_zero_and_saturation import CHANNELS, bends_at_zero
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
 from musclesolve.checking.observed_body import between, landmark, runs, seen_feet
 from musclesolve.constants import STANDARD_GRAVITY
@@ -351,7 +351,7 @@ def rectified_channels(case: Case) -> Iterator[Finding]:
         if loaded.sum() < count:
             continue
         around = sliding_window_view(loaded, count).all(axis=1)
-        for way, channel in zip(("forward", "sideward"), plate.force.T, strict=False):
+        for way, channel in zip(CHANNELS, plate.force.T[:2], strict=False):
             bends, smooth = bends_at_zero(sliding_window_view(channel, count)[around])
             at = plate.time[AROUND:-AROUND][around][bends > CORNER * smooth]
             at = at[np.diff(at, prepend=-np.inf) > SHORTEST_CONTACT]
@@ -379,8 +379,7 @@ def lost_channels(case: Case) -> Iterator[Finding]:
         most, needed = np.abs(force).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
         lost = (most < DEAD * weight) & (needed > LEAST_HORIZONTAL)
         for axis in np.flatnonzero(lost):
-            way = ("forward", "sideward")[axis]
-            values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
+            values = {"way": CHANNELS[axis], "most": most[axis], "needed": needed[axis] * weight}
             yield finding("plate_channel", "error", values, on_plate(plate))
 
 

@@ -44,6 +44,7 @@ from musclesolve.checking.forces.newtons_law import (
     time_offset,
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
+from musclesolve.checking.forces.plate_zero_and_saturation import CHANNELS
 from musclesolve.checking.observed_body import runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
@@ -101,7 +102,7 @@ OFF_SUPPORT = 0.025
 SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.0075, 3.0
 # Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
-CHANNELS, LEVEL = ("forward", "sideward", "vertical"), ("forward", "sideward")
+LEVEL = CHANNELS[:2]
 # Spread on sound plates of the delay of a channel, of the delay of a plate [s], and of the force that a level channel
 # adds under the foot [body weights]: root mean square of 11 judged plates of six recordings (the largest are 15.5,
 # 17, 9 and 7 ms, and 1.9 %), each fitted alone: beside another error they have hardly any size.

@@ -48,6 +48,7 @@ from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
 from musclesolve.recording.gaps.rigid_registration import register
+from musclesolve.recording.markers.landmarks import ENDS
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
 Pair = tuple[int, int]
@@ -669,7 +670,7 @@ def joint_widths(case: Case) -> Iterator[Finding]:
 
 def _ends(joint: str, side: Side) -> list[str]:
     """The landmarks on both sides of a knee or ankle."""
-    return [f"{joint}_{way}_{side}" for way in ("lateral", "medial")]
+    return [f"{joint}_{end}_{side}" for end in ENDS]
 
 
 def _right_widths(

@@ -425,10 +425,8 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     for names, level, limit, words, (feet, root), chances in judged[int(alike) :]:
         least, chance = limit * size_of(fixed.model), float(np.hypot(*chances * level[[0, 2]]))
         by = 0.5 * float(feet + root)
-        shown = (
-            min(abs(feet), abs(root)) if names else abs(by)
-        )  # one foot and a part of the moments vary more
-        # a body that leans has other moments
+        # a body that leans has other moments; of one foot feet and moments vary more, so both must show it
+        shown = min(abs(feet), abs(root)) if names else abs(by)
         if shown > least and abs(by) > abs(feet - root) and chance < SURE * least:
             values = {"loads": few(names) or "all loads", "size": abs(by), "way": words[by > 0.0]}
             values |= {"feet": np.sign(by) * feet, "root": np.sign(by) * root}

@@ -310,7 +310,7 @@ def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
     moving = {name: bounces(angle) for name, angle in columns if name in body.dofs and limits[name] > AT_ZERO}
     if lost := {name: times for name, times in moving.items() if times > UNBENT}:
         severity = error_if(max(lost.values()) > 2.0 * UNBENT)
-        yield finding("angle_sign.lost", severity, {"names": few(list(lost), 4)}, Where(body.motion.file))
+        yield finding("angle_sign.lost", severity, {"names": few(lost, 4)}, Where(body.motion.file))
 
 
 def columns_that_drift(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

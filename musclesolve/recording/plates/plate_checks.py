@@ -216,9 +216,14 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
 
 def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
     """Return a mask (S-1,) of jumps of the force from one sample to the next, or between none and a standing foot."""
-    change, size = np.linalg.norm(np.diff(plate.force, axis=0), axis=1), np.linalg.norm(plate.force, axis=1)
-    lost = (np.minimum(size[1:], size[:-1]) < unloaded) & (change > _STANDS * weight)
-    return np.asarray(lost | (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
+    size, (change, jumps) = np.linalg.norm(plate.force, axis=1), _jumps(plate.force, plate.time, weight)
+    return jumps | (np.minimum(size[1:], size[:-1]) < unloaded) & (change > _STANDS * weight)
+
+
+def _jumps(force: Array, time: Array, weight: float) -> tuple[Array, Mask]:
+    """Return changes (S-1,) of a force (S, 3) from one sample to the next [N], and which of them no foot makes."""
+    change = np.linalg.norm(np.diff(force, axis=0), axis=1)
+    return change, (change > JUMP * weight) & (change > FASTEST * weight * np.diff(time))
 
 
 def _spikes(jumping: Mask, time: Array) -> Mask:
@@ -320,13 +325,12 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
         )
 
     # A spike, or a contact that was cut off: it rings through the filter.
-    change, time = np.linalg.norm(np.diff(force, axis=0), axis=1), plate.time[near]
-    fast = (change > JUMP * weight) & (change > FASTEST * weight * np.diff(time))
+    change, fast = _jumps(force, plate.time[near], weight)
     if fast.any():
         yield PlateFault(
             "jumps",
             f"the force on the {foot} jumps by {change[fast].max():.0f} N from one sample to the next "
-            f"at {time[1:][fast][0]:g} s",
+            f"at {plate.time[near][1:][fast][0]:g} s",
             "force",
             "a force that rises and falls steadily",
             "remove the spike in the software that exported it, or choose a range away from it ([time])",
