@@ -52,6 +52,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import exact_moments
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
@@ -388,12 +389,13 @@ class Constraints:
         if not linear.size:
             return proof, against, missing
         program, size = self.as_moments(linear)
+        program = exact_moments(program)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
-        for first in (problem.n_dof,) if problem.reserve_weight is not None else (0, problem.n_dof):
+        for first in (0, problem.n_dof):
             arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
             scale = np.maximum(1.0, np.abs(moment))
             rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
-            why = diagnose(program.with_arrays(**rows, reserve_weight=None))
+            why = diagnose(program.with_arrays(**rows))
             values = why.proof / scale[why.frame]
             proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
             against[why.frame] = 0.0

@@ -156,6 +156,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
                 )
     values |= arrays
     _check_numbers(values)
+    if np.isposinf(values.get("reserve_weight", 0.0)).all():
+        values["reserve_weight"] = None
     _warn_of_units(values)
     _warn_of_weak_muscles(values)
     return values
@@ -188,7 +190,11 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
             "no less than force_capacity, its part along the tendon [N]; change both together",
         ),
         ("fiber_length", lambda x: x < 0, "zero or more [m]"),
-        ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
+        (
+            "reserve_weight",
+            lambda x: not_positive(x) & ~np.isposinf(x),
+            "a positive number, inf for a moment without a reserve, or None for no reserves",
+        ),
     ]
     for name, is_bad, expected in rules:
         if name in values:

@@ -46,7 +46,7 @@ from musclesolve.sharing.cost.cost_terms import flat, shapes_of
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
-from musclesolve.sharing.problem_scale import load, row_size, slope_size
+from musclesolve.sharing.problem_scale import load, reserve_cost, reserve_terms, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.frame_program import claim_of, least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt import IpoptOptions, final_message, frame_symbols
@@ -493,9 +493,9 @@ class Program:
         value_of, multiplier_of, missing = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
         )
-        effort = float(self.cost.value(problem, activation).sum()) + float(value.sum())
-        if problem.reserve_weight is not None:
-            effort += 0.5 * float((problem.reserve_weight * reserve**2).sum())
+        effort = (
+            self.cost.value(problem, activation).sum() + reserve_cost(problem, reserve).sum() + value.sum()
+        )
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
         solution = ProgramSolution(
             **vars(plain) | {"stationary_only": self.stationary_only},
@@ -504,7 +504,7 @@ class Program:
             constraint_multiplier=multiplier_of,
             missing_moment=missing,
             unknown=found,
-            total_cost=effort,
+            total_cost=float(effort),
             message=message,
         )
         return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
@@ -630,18 +630,15 @@ def program(
     check_cost(problem, chosen)
     check_expression(problem, chosen)
     frames, muscles = problem.force_capacity.shape
-    soft = 0 if problem.reserve_weight is None else problem.n_dof
+    weight, free = reserve_terms(problem)
+    soft = weight.shape[1]
     held = Constraints.of(problem, chosen, listed)
     size = held.size_at_rest()
 
     row = row_size(problem)
     steepest = float(slope_size(problem, chosen, load(problem)).max())
     steepest = steepest if steepest > 0 else 1.0
-    weight = (
-        np.zeros((frames, 0))
-        if problem.reserve_weight is None
-        else problem.reserve_weight * row**2 / steepest
-    )
+    weight = weight * row[:, :soft] ** 2 / steepest
     of_constraints = tuple(constraint.body.parameters(problem) for constraint in listed)
     numbers = (chosen.parameters(problem), of_constraints)
     scaled = (np.full(frames, 1.0 / steepest), weight, 1.0 / size, problem.moment_matrix / row[:, :, None])
@@ -680,7 +677,6 @@ def program(
         at = casadi.vertcat(casadi.vec(columns[:muscles, :]), x[frames * width :])
         objective = objective + total(at) / steepest
 
-    free = np.full((frames, soft), np.inf)
     parts = {kind: [unknown.column(kind) for unknown in extra] for kind in ("lower", "upper", "start")}
     lower = np.concatenate([np.hstack([problem.lower, -free]).ravel(), *parts["lower"]])
     upper = np.concatenate([np.hstack([problem.upper, free]).ravel(), *parts["upper"]])

@@ -33,6 +33,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import reserve_cost
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.linprog import minimize
@@ -264,10 +265,7 @@ def force_range(
 
 def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
     """Cost with the cost of the reserves, (t,), of some frames of a solution."""
-    value = solution.cost[frames]
-    if problem.reserve_weight is None:
-        return value
-    return np.asarray(value + 0.5 * (problem.reserve_weight * solution.reserve[frames] ** 2).sum(axis=1))
+    return np.asarray(solution.cost[frames] + reserve_cost(problem, solution.reserve[frames]))
 
 
 def _enclosed(
