@@ -28,12 +28,13 @@ where a product with an infinite bound counts as minus infinity unless mu_j = 0.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.messages import enumerated
@@ -44,12 +45,14 @@ from musclesolve.sharing.certificate import (
     empty_box,
     kkt_residual,
     marginal_costs,
+    needs_reserve,
     stationarity_size,
     within_domain,
 )
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import SLACK, Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import exact_moments
@@ -87,6 +90,17 @@ class ExpressionConstraint:
     def linear(self) -> bool:
         """Whether the expression is linear in the activations, so that the set that it allows is convex."""
         return self.body.linear
+
+    def bends(self, problem: Problem) -> tuple[bool, bool]:
+        """Whether it surely bends nowhere downward, and nowhere upward: its second derivatives are constant."""
+        hessian = self.body._functions["hessian"]
+        if self.linear:
+            return True, True
+        if self.body.in_pieces or hessian.jac_sparsity(0, 0).nnz():
+            return False, False
+        curvature = np.linalg.eigvalsh(self.body.term_hessian(problem, problem.lower))
+        rounding = SLACK * np.abs(curvature).max(initial=0.0)
+        return bool((curvature >= -rounding).all()), bool((curvature <= rounding).all())
 
     def bounds(self, frames: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
@@ -248,7 +262,7 @@ def solve_constrained(
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
-    missing = np.full(problem.n_frames, np.nan)
+    missing, notes, convex = np.full(problem.n_frames, np.nan), (), not curved
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
@@ -265,12 +279,13 @@ def solve_constrained(
         else:
             attempt, further = frames.minimize(method)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
-        claims = store_claims(arrays, which, attempt, residual, frames, further)
+        convex = frames.surely_convex
+        claims, notes = store_claims(arrays, which, attempt, residual, frames, further)
         value[which], multiplier[which], missing[which] = claims
     found = arrays.to_solution(chosen, method, problem)
-    known = all(constraint.linear for constraint in listed)
     solution = ConstrainedSolution(
-        **vars(found) | {"stationary_only": found.stationary_only or not known},
+        **vars(found)
+        | {"stationary_only": found.stationary_only or not convex, "notes": (*found.notes, *notes)},
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
@@ -303,17 +318,20 @@ def store_claims(
     residual: Array,
     frames: "Constraints",
     further: Array,
-) -> tuple[Array, Array, Array]:
+) -> tuple[tuple[Array, Array, Array], tuple[str, ...]]:
     """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
 
     Returns:
-        Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,).
+        Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,). And
+        a sentence on the first frame that ended neither solved nor with a proof, if moments or constraints are missed.
     """
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
     against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
     if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
-        proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction()
+        proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction(
+            attempt.activation[failed]
+        )
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     solved = is_solved(status)
     arrays.record(which, attempt, status, residual)
@@ -321,7 +339,8 @@ def store_claims(
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    return value, np.where(solved[:, None], further, against), missing
+    notes = frames.missed(attempt, np.flatnonzero(np.isin(status, OPEN)), which)
+    return (value, np.where(solved[:, None], further, against), missing), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,21 +393,35 @@ class Constraints:
         """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
         return self.size(self.jacobian(self.middle))
 
-    def contradiction(self) -> tuple[Array, Array, Array]:
+    @cached_property
+    def convex(self) -> tuple[Mask, Mask]:
+        """Which constraints (j,) surely allow a convex set by their upper bounds, and which by their lower ones."""
+        above, below = np.array([constraint.bends(self.problem) for constraint in self.constraints], bool).T
+        return above, below
+
+    @property
+    def surely_convex(self) -> bool:
+        """Whether the constraints surely allow a convex set."""
+        return not self.constraints or bool(
+            np.all(self.convex[0] | ~np.isfinite(self.upper))
+            and np.all(self.convex[1] | ~np.isfinite(self.lower))
+        )
+
+    def contradiction(self, at: Array) -> tuple[Array, Array, Array]:
         """Multipliers y (T, m) and mu (T, j) that prove a frame infeasible, and the missing moment (T,); else NaN.
 
-        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out. By
-        duality y . (b - A a) is at least the shortage of `diagnose` wherever the constraints hold.
+        They are the proofs of `diagnose`, with the tangents of the constraints at activations (T, n) as moments;
+        moments with reserves are left out. By duality y . (b - A a) is at least the shortage of `diagnose` wherever the
+        constraints hold.
         """
         from musclesolve.sharing.analysis.diagnosis import diagnose
 
         problem, count = self.problem, len(self.constraints)
-        linear = np.flatnonzero([constraint.linear for constraint in self.constraints])
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
         missing = np.full(problem.n_frames, np.nan)
-        if not linear.size:
+        if not count:
             return proof, against, missing
-        program, size = self.as_moments(linear)
+        program, size = self.as_moments(np.where(np.isfinite(at), at, self.middle), *self.convex)
         program = exact_moments(program)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
         for first in (0, problem.n_dof):
@@ -398,25 +431,48 @@ class Constraints:
             why = diagnose(program.with_arrays(**rows))
             values = why.proof / scale[why.frame]
             proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
-            against[why.frame] = 0.0
-            against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
+            against[why.frame] = values[:, problem.n_dof - first :] / size[why.frame]
             with np.errstate(divide="ignore"):
                 missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
         return proof, against, missing
 
-    def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
-        """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
-        problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
-        slope = some.jacobian(self.middle)
-        offset = some.value(self.middle) - np.einsum("tjn,tn->tj", slope, self.middle)
-        size = some.size(slope)
-        bounds = self.lower[:, linear], self.upper[:, linear]
-        return with_constraints(problem, slope, offset, *bounds, size), size
+    def missed(self, attempt: Attempt, left: Indices, number: Indices) -> tuple[str, ...]:
+        """A sentence on the moments and constraints that the first of the frames `left` misses where a solver ended."""
+        from musclesolve.sharing.analysis.diagnosis import moment_text
+
+        problem = self.problem
+        lacks = problem.moment - problem.produced(attempt.activation) - attempt.reserve
+        value = self.value(attempt.activation)
+        beyond = np.abs(value - np.clip(value, self.lower, self.upper))
+        names, bounds = problem.dof or (), [constraint.name for constraint in self.constraints]
+        for t in left:
+            short = needs_reserve(lacks[t], problem.moment[t])
+            parts = [
+                f"{names[k]} lacks {moment_text(lacks[t, k], names[k], {})}" for k in np.flatnonzero(short)
+            ]
+            off = beyond[t] > TOLERANCE * self.size(self.jacobian(attempt.activation))[t]
+            parts += [f"{bounds[j]} is {beyond[t, j]:.3g} beyond its bound" for j in np.flatnonzero(off)]
+            if parts:
+                unknown = "that no activations do better is not proved"
+                return (f"Where the solver ended in frame {number[t]}, {enumerated(parts)}; {unknown}.",)
+        return ()
+
+    def as_moments(self, at: Array, above: Mask, below: Mask) -> tuple[Problem, Array]:
+        """The problem with the tangents of the constraints at activations (T, n) as further moments, and their sizes h.
+
+        Only upper bounds of the constraints `above` and lower bounds of those `below` (j,) count; sizes are (T, j).
+        """
+        slope = np.where((above | below)[:, None], self.jacobian(at), 0.0)
+        offset = np.where(above | below, self.value(at), 0.0) - np.einsum("tjn,tn->tj", slope, at)
+        bounds = np.where(below, self.lower, -np.inf), np.where(above, self.upper, np.inf)
+        size = self.size(slope)
+        return with_constraints(self.problem, slope, offset, *bounds, size), size
 
     def minimize(self, method: Solver) -> tuple[Attempt, Array]:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
         problem = self.problem
-        program, size = self.as_moments(np.arange(len(self.constraints)))
+        every = np.ones(len(self.constraints), bool)
+        program, size = self.as_moments(self.middle, every, every)
         solved = solve_part(program, CostBeside(self.cost, problem), method)
         dofs = problem.n_dof
         attempt = Attempt(

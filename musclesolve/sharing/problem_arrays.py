@@ -84,6 +84,8 @@ NEWTON_MILLIMETERS = 1e4
 
 NAME_AXES = {"muscle": "n", "dof": "m", "reaction": "k"}
 """The axis of every list of names."""
+_DIMENSIONS = {"T": "time"} | {axis: name for name, axis in NAME_AXES.items()}
+"""The dimension of every axis in a result."""
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: see `Problem`.
     """
-    labels = {name: _labels(given.get(name)) for name in ARRAY_AXES}
+    labels = {name: _labels(name, given.get(name)) for name in ARRAY_AXES}
     # in double precision, copied where they might change; masked numbers become NaN
     arrays = {
         name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
@@ -145,14 +147,21 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "reaction" and lacking:
             continue
         names = values[kind] = _names(kind, given.get(kind), size[axis])
-        for name, stated in labels.items():
-            if ARRAY_AXES[name][-1] == axis and stated != names and sorted(stated) == sorted(names):
+        stated = {name: of_axes for name, of_axes in labels.items() if axis in ARRAY_AXES[name]}
+        # without names the labels of one array are the names for the others
+        known = next((of_axes[axis] for of_axes in stated.values() if axis in of_axes), names)
+        known = names if given.get(kind) is not None else known
+        for name, of_axes in stated.items():
+            alike = {at for at, words in of_axes.items() if len(words) == len(known) and {*words} == {*known}}
+            if alike and (axis not in alike or of_axes[axis] != known):
                 raise input_error(
                     "conflict",
                     where=f"Problem.{name}",
-                    problem=f"its labels are the names of `{kind}` in another order",
-                    expected="the order of the names, because the labels are not read",
-                    remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray",
+                    problem="its labels are the "
+                    + (f"names of `{kind}`" if known is names else "labels of another array")
+                    + (" in another order" if axis in alike else " along another axis"),
+                    expected="one order, because the labels are not read",
+                    remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray; or transpose it",
                 )
     values |= arrays
     _check_numbers(values)
@@ -265,13 +274,30 @@ def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:
     )
 
 
-def _labels(given: object) -> tuple[str, ...]:
-    """Labels along the last axis of a DataFrame, Series or DataArray; empty for other arrays."""
-    if hasattr(given, "iloc"):
-        labels = getattr(given, "columns", getattr(given, "index", ()))
-    else:
-        labels = getattr(given, "indexes", {}).get((None, *getattr(given, "dims", ()))[-1], ())
-    return tuple(map(str, labels))
+def _labels(name: str, given: Any) -> dict[str, tuple[str, ...]]:
+    """The labels of every axis of a DataFrame, Series or DataArray; none of other arrays.
+
+    Raises:
+        InputError: a DataArray has the dimensions of a result, such as (time, dof, muscle), in another order.
+    """
+    axes, dims = ARRAY_AXES[name], getattr(given, "dims", ())
+    if not isinstance(dims, tuple):  # a Dataset
+        return {}
+    words = [_DIMENSIONS[axis] for axis in axes]
+    if any(
+        dim in _DIMENSIONS.values() and dim != word
+        for dim, word in zip(dims[::-1], words[::-1], strict=False)
+    ):
+        raise input_error(
+            "conflict",
+            where=f"Problem.{name}",
+            problem=f"its dimensions are ({', '.join(map(str, dims))})",
+            expected=f"({', '.join(words)})",
+            remedy=f"array.transpose({', '.join(map(repr, words))})",
+        )
+    indexes = given.axes if hasattr(given, "iloc") else [given.indexes.get(dim, ()) for dim in dims]
+    pairs = zip(axes[::-1], indexes[::-1], strict=False)
+    return {axis: tuple(map(str, index)) for axis, index in pairs if len(index)}
 
 
 def usable_frames(*arrays: Array) -> Mask:

@@ -272,10 +272,8 @@ class Program:
     @property
     def stationary_only(self) -> bool:
         """True where a certified point need not be the optimum: something is not known to be convex."""
-        linear = all(constraint.linear for constraint in self.constraints.constraints)
-        return (
-            "nonconvex" in self.cost.needs or not linear or not all(part.convex for part in self.motion_costs)
-        )
+        convex = self.constraints.surely_convex and all(part.convex for part in self.motion_costs)
+        return "nonconvex" in self.cost.needs or not convex
 
     def nlpsol(self, name: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """The solver `casadi.nlpsol(...)` of this program; `solver(**program.arguments)` runs it.
@@ -490,7 +488,7 @@ class Program:
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
-        value_of, multiplier_of, missing = store_claims(
+        (value_of, multiplier_of, missing), notes = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
         )
         effort = (
@@ -498,7 +496,7 @@ class Program:
         )
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
         solution = ProgramSolution(
-            **vars(plain) | {"stationary_only": self.stationary_only},
+            **vars(plain) | {"stationary_only": self.stationary_only, "notes": (*plain.notes, *notes)},
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,

@@ -77,6 +77,8 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
 
 def _taken(function: Formula) -> int:
     """How many of activation, force and data a function takes: those without default where it has fewer than three."""
+    if hasattr(function, "n_in"):  # a casadi.Function
+        return int(function.n_in())
     try:
         arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function of C
@@ -447,7 +449,7 @@ class ExpressionCost(Cost):
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
             f"problem ({reason_of(error)})",
-            expected=f"numbers of muscles below {muscles}",
+            expected=f"an expression of {muscles} muscles, with numbers from 0 to {muscles - 1}",
             remedy="find them by name: problem.muscle.index(NAME)",
         )
 
