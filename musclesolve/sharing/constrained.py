@@ -93,10 +93,9 @@ class ExpressionConstraint:
 
     def bends(self, problem: Problem) -> tuple[bool, bool]:
         """Whether it surely bends nowhere downward, and nowhere upward: its second derivatives are constant."""
-        hessian = self.body._functions["hessian"]
         if self.linear:
             return True, True
-        if self.body.in_pieces or hessian.jac_sparsity(0, 0).nnz():
+        if self.body.in_pieces or self.body._functions["hessian"].jac_sparsity(0, 0).nnz():
             return False, False
         curvature = np.linalg.eigvalsh(self.body.term_hessian(problem, problem.lower))
         rounding = SLACK * np.abs(curvature).max(initial=0.0)
@@ -283,9 +282,9 @@ def solve_constrained(
         claims, notes = store_claims(arrays, which, attempt, residual, frames, further)
         value[which], multiplier[which], missing[which] = claims
     found = arrays.to_solution(chosen, method, problem)
+    less = {"stationary_only": found.stationary_only or not convex, "notes": (*found.notes, *notes)}
     solution = ConstrainedSolution(
-        **vars(found)
-        | {"stationary_only": found.stationary_only or not convex, "notes": (*found.notes, *notes)},
+        **vars(found) | less,
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
@@ -328,10 +327,9 @@ def store_claims(
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
     against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
-    if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
-        proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction(
-            attempt.activation[failed]
-        )
+    if (failed := np.flatnonzero(np.isin(status, OPEN))).size and frames.constraints:
+        proofs = frames.frames(failed).contradiction(attempt.activation[failed])
+        proof[failed], against[failed], missing[failed] = proofs
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     solved = is_solved(status)
     arrays.record(which, attempt, status, residual)
@@ -339,7 +337,7 @@ def store_claims(
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    notes = frames.missed(attempt, np.flatnonzero(np.isin(status, OPEN)), which)
+    notes = frames.missed(attempt, np.isin(status, OPEN), which)
     return (value, np.where(solved[:, None], further, against), missing), notes
 
 
@@ -394,18 +392,15 @@ class Constraints:
         return self.size(self.jacobian(self.middle))
 
     @cached_property
-    def convex(self) -> tuple[Mask, Mask]:
-        """Which constraints (j,) surely allow a convex set by their upper bounds, and which by their lower ones."""
-        above, below = np.array([constraint.bends(self.problem) for constraint in self.constraints], bool).T
-        return above, below
+    def convex(self) -> Mask:
+        """Whether the upper and the lower bound of each constraint surely allow a convex set, (2, 1, j)."""
+        known = [constraint.bends(self.problem) for constraint in self.constraints]
+        return np.array(known, bool).reshape(-1, 2).T[:, None]
 
     @property
     def surely_convex(self) -> bool:
-        """Whether the constraints surely allow a convex set."""
-        return not self.constraints or bool(
-            np.all(self.convex[0] | ~np.isfinite(self.upper))
-            and np.all(self.convex[1] | ~np.isfinite(self.lower))
-        )
+        """Whether all bounds together surely allow a convex set."""
+        return bool((self.convex | np.isinf([self.upper, self.lower])).all())
 
     def contradiction(self, at: Array) -> tuple[Array, Array, Array]:
         """Multipliers y (T, m) and mu (T, j) that prove a frame infeasible, and the missing moment (T,); else NaN.
@@ -419,9 +414,7 @@ class Constraints:
         problem, count = self.problem, len(self.constraints)
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
         missing = np.full(problem.n_frames, np.nan)
-        if not count:
-            return proof, against, missing
-        program, size = self.as_moments(np.where(np.isfinite(at), at, self.middle), *self.convex)
+        program, size = self.as_moments(np.where(np.isfinite(at), at, self.middle))
         program = exact_moments(program)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
         for first in (0, problem.n_dof):
@@ -436,33 +429,31 @@ class Constraints:
                 missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
         return proof, against, missing
 
-    def missed(self, attempt: Attempt, left: Indices, number: Indices) -> tuple[str, ...]:
-        """A sentence on the moments and constraints that the first of the frames `left` misses where a solver ended."""
+    def missed(self, attempt: Attempt, left: Mask, number: Indices) -> tuple[str, ...]:
+        """A sentence on what the first of the frames `left` (T,) that misses anything misses where the solver ended."""
         from musclesolve.sharing.analysis.diagnosis import moment_text
 
-        problem = self.problem
-        lacks = problem.moment - problem.produced(attempt.activation) - attempt.reserve
-        value = self.value(attempt.activation)
+        problem, a = self.problem, attempt.activation
+        lacks = problem.moment - problem.produced(a) - attempt.reserve
+        value = self.value(a)
         beyond = np.abs(value - np.clip(value, self.lower, self.upper))
-        names, bounds = problem.dof or (), [constraint.name for constraint in self.constraints]
-        for t in left:
-            short = needs_reserve(lacks[t], problem.moment[t])
-            parts = [
-                f"{names[k]} lacks {moment_text(lacks[t, k], names[k], {})}" for k in np.flatnonzero(short)
-            ]
-            off = beyond[t] > TOLERANCE * self.size(self.jacobian(attempt.activation))[t]
-            parts += [f"{bounds[j]} is {beyond[t, j]:.3g} beyond its bound" for j in np.flatnonzero(off)]
-            if parts:
-                unknown = "that no activations do better is not proved"
-                return (f"Where the solver ended in frame {number[t]}, {enumerated(parts)}; {unknown}.",)
+        short, off = needs_reserve(lacks, problem.moment), beyond > TOLERANCE * self.size(self.jacobian(a))
+        for t in np.flatnonzero(left & (short.any(axis=1) | off.any(axis=1)))[:1]:
+            of_moments = zip(problem.dof or (), lacks[t], short[t], strict=True)
+            parts = [f"{dof} lacks {moment_text(moment, dof, {})}" for dof, moment, yes in of_moments if yes]
+            for j in np.flatnonzero(off[t]):
+                parts.append(f"{self.constraints[j].name} is {beyond[t, j]:.3g} beyond its bound")
+            unknown = "that no activations do better is not proved"
+            return (f"Where the solver ended in frame {number[t]}, {enumerated(parts)}; {unknown}.",)
         return ()
 
-    def as_moments(self, at: Array, above: Mask, below: Mask) -> tuple[Problem, Array]:
-        """The problem with the tangents of the constraints at activations (T, n) as further moments, and their sizes h.
+    def as_moments(self, at: Array) -> tuple[Problem, Array]:
+        """The problem with tangents of constraints at activations (T, n) as further moments, and their sizes h (T, j).
 
-        Only upper bounds of the constraints `above` and lower bounds of those `below` (j,) count; sizes are (T, j).
+        Only bounds that surely allow a convex set count: their tangents exclude nothing of it.
         """
-        slope = np.where((above | below)[:, None], self.jacobian(at), 0.0)
+        above, below = self.convex
+        slope = np.where((above | below)[:, :, None], self.jacobian(at), 0.0)
         offset = np.where(above | below, self.value(at), 0.0) - np.einsum("tjn,tn->tj", slope, at)
         bounds = np.where(below, self.lower, -np.inf), np.where(above, self.upper, np.inf)
         size = self.size(slope)
@@ -471,8 +462,7 @@ class Constraints:
     def minimize(self, method: Solver) -> tuple[Attempt, Array]:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
         problem = self.problem
-        every = np.ones(len(self.constraints), bool)
-        program, size = self.as_moments(self.middle, every, every)
+        program, size = self.as_moments(self.middle)
         solved = solve_part(program, CostBeside(self.cost, problem), method)
         dofs = problem.n_dof
         attempt = Attempt(

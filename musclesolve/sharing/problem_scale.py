@@ -95,7 +95,8 @@ def exact_moments(problem: Problem) -> Problem:
     if problem.reserve_weight is None:
         return problem
     exact = without_reserve(problem)
-    arm, moment = np.where(exact[:, :, None], problem.moment_arm, 0.0), np.where(exact, problem.moment, 0.0)
+    with np.errstate(invalid="ignore"):  # a frame that is not finite stays so
+        arm, moment = problem.moment_arm * exact[:, :, None], problem.moment * exact
     return problem.with_arrays(moment_arm=arm, moment=moment, reserve_weight=None)
 
 

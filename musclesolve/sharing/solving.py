@@ -104,13 +104,12 @@ def solve_part(
     weighted = problem.reserve_weight is not None
     refuse_unfit(method, chosen, weighted or on_infeasible == "reserve")
     if weighted and "linear_program" in chosen.needs and without_reserve(problem).any():
-        raise input_error(
-            "bad_number",
-            where="Problem.reserve_weight",
-            problem=f"some moments have no reserve, and {chosen.name} takes reserves of all moments or of none",
-            expected="finite weights, or None",
-            remedy="a large power of activation, ActivationPower(20), is near min_max and takes such weights",
+        fault = f"reserve_weight is inf for some moments, and {chosen.name} takes reserves of all moments or of none"
+        expected, near = (
+            "finite weights, or None",
+            "a high power, such as ActivationPower(20), takes such weights",
         )
+        raise input_error("bad_number", problem=fault, expected=expected, remedy=near)
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape

@@ -45,6 +45,7 @@ from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
+from musclesolve.sharing.problem_scale import exact_moments, without_reserve
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
@@ -319,7 +320,8 @@ def diagnose(
     """Find the infeasible frames of a problem and the reasons.
 
     Args:
-        problem: its reserves are ignored; frames that are not valid are left out.
+        problem: its reserves are ignored; where some moments have no reserve, the moments with one are left out.
+            Frames that are not valid are left out.
         passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
         cost: the cost that was minimized. `soft_saturation` ends at the maximum isometric force of a muscle; a least
@@ -336,6 +338,8 @@ def diagnose(
         [[18.0]]
     """
     shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
+    if without_reserve(problem).any():
+        problem = exact_moments(problem)
     if cost is not None:
         problem = within_domain(problem, fit(find_cost(cost), problem))
         problem = problem.with_arrays(lower=np.minimum(problem.lower, problem.upper))
