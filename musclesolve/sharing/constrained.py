@@ -16,10 +16,11 @@ where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle th
 the marginal cost of a muscle that can move: a constraint is met to 1e-6 of a whole activation, and is as close to the
 bound that its multiplier is for, or the multiplier pulls on no muscle with more than 1e-6 of S_i.
 The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
-convex with an upper or concave with a lower bound alone.
+convex with an upper or concave with a lower bound alone. A constraint is known to be one of these where its second
+derivatives are constant, as of squares.
 
-A frame is infeasible where multipliers y of the moments and mu of the linear constraints c = C a + d prove it (Farkas):
-they require more than the activations reach within their bounds,
+A frame is infeasible where multipliers y of the moments and mu of such constraints prove it (Farkas), with tangents
+C a + d of the constraints where the solver ended: they require more than the activations reach within their bounds,
 
     y . b + sum_j min(mu_j l_j, mu_j u_j) - mu . d  >  sum_i max(p_i lower_i, p_i upper_i),   p = A^T y + C^T mu,
 
@@ -220,7 +221,8 @@ def solve_constrained(
 
     A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
     certificate is at most 1e-6. It is INFEASIBLE only with a proof: the moments are out of reach, or linear constraints
-    contradict them or each other. A contradiction that needs a constraint that is not linear ends as SOLVER_FAILED.
+    and convex quadratic ones contradict them or each other. A contradiction that needs another constraint ends as
+    SOLVER_FAILED, with a sentence in `notes`.
 
     Args:
         problem: a leg or a body; the solution of a frame starts the next one.
