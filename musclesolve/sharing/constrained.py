@@ -263,7 +263,8 @@ def solve_constrained(
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
-    missing, notes, convex = np.full(problem.n_frames, np.nan), (), not curved
+    missing, convex = np.full(problem.n_frames, np.nan), not curved
+    notes: tuple[str, ...] = ()
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
@@ -466,14 +467,9 @@ class Constraints:
         problem = self.problem
         program, size = self.as_moments(self.middle)
         solved = solve_part(program, CostBeside(self.cost, problem), method)
-        dofs = problem.n_dof
-        attempt = Attempt(
-            solved.activation[:, : problem.n_muscles],
-            solved.reserve[:, :dofs],
-            solved.multiplier[:, :dofs],
-            solved.iterations,
-            solved.status,
-        )
+        dofs, activation = problem.n_dof, solved.activation[:, : problem.n_muscles]
+        of_moments = solved.reserve[:, :dofs], solved.multiplier[:, :dofs]
+        attempt = Attempt(activation, *of_moments, solved.iterations, solved.status)
         return attempt, solved.multiplier[:, dofs:] / size
 
     def certificate(

@@ -326,14 +326,8 @@ def _minimize(
         lower, upper = problem.lower[k], problem.upper[k]
         free = np.where(full.redundant[t], 0.0, np.inf)  # a redundant row has no multiplier
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        claimed = ipopt(
-            x0=start,
-            p=parameters[k],
-            lbx=np.concatenate([-free, lower, -reserves[k]]),
-            ubx=np.concatenate([free, upper, reserves[k]]),
-            lbg=0.0,
-            ubg=0.0,
-        )
+        low, high = np.concatenate([-free, lower, -reserves[k]]), np.concatenate([free, upper, reserves[k]])
+        claimed = ipopt(x0=start, p=parameters[k], lbx=low, ubx=high, lbg=0.0, ubg=0.0)
         stats, values = ipopt.stats(), claimed["x"].full()[:, 0]
         result.status[t] = claim_of(final_message(stats))
         result.iterations[t] = stats.get("iter_count", 0)

@@ -380,12 +380,11 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     kept = part.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else part
     reserve = np.reshape(solution.reserve, problem.moment.shape)[which]
     if (kkt_residual(kept, chosen, activation, reserve, multiplier) > TOLERANCE).any():
-        raise input_error(
-            "conflict",
-            where=where,
-            problem="the solution is no optimum of this problem: it has constraints, rate limits or another problem",
-            expected="the solution of `solve` for this problem",
+        fault = (
+            "the solution is no optimum of this problem: it has constraints, rate limits or another problem"
         )
+        expected = "the solution of `solve` for this problem"
+        raise input_error("conflict", where=where, problem=fault, expected=expected)
     compliance = 1.0 / weight
     optimum, system = refine(part, chosen, compliance, activation, multiplier)
     return SolutionDerivatives(problem, chosen, which, part, activation, optimum, system)

@@ -104,12 +104,11 @@ def solve_part(
     weighted = problem.reserve_weight is not None
     refuse_unfit(method, chosen, weighted or on_infeasible == "reserve")
     if weighted and "linear_program" in chosen.needs and without_reserve(problem).any():
-        fault = f"reserve_weight is inf for some moments, and {chosen.name} takes reserves of all moments or of none"
-        expected, near = (
-            "finite weights, or None",
-            "a high power, such as ActivationPower(20), takes such weights",
+        fault = (
+            f"reserve_weight is inf for some moments; {chosen.name} takes reserves of all moments or of none"
         )
-        raise input_error("bad_number", problem=fault, expected=expected, remedy=near)
+        remedy = "finite weights, None, or a high power, such as ActivationPower(20)"
+        raise input_error("bad_number", problem=fault, expected=remedy)
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape
@@ -186,12 +185,9 @@ def _attempt(
         program = program.with_arrays(reserve_weight=stiff)
     attempt = solver.solve(program, cost, None if start is None else start[which])
     if not isinstance(attempt, Attempt):
-        raise input_error(
-            "bad_type",
-            where=f"the solver {solver.name!r}",
-            problem=f"its `solve` returns {type(attempt).__name__}",
-            expected=f"an Attempt ({Attempt.__module__})",
-        )
+        fault = f"its `solve` returns {type(attempt).__name__}"
+        expected = f"an Attempt ({Attempt.__module__})"
+        raise input_error("bad_type", where=f"the solver {solver.name!r}", problem=fault, expected=expected)
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.where(exact, 0.0, attempt.reserve))
     residual = kkt_residual(

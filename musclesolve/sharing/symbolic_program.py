@@ -168,14 +168,9 @@ def motion_cost(
         ('smooth', True)
     """
     uses = (uses,) if isinstance(uses, str) else tuple(uses)
-    for used in uses:
-        if used not in (*ARRAY_AXES, "dt"):
-            raise input_error(
-                "sharing.cost_uses_unknown_field",
-                name=name,
-                used=repr(used),
-                fields=", ".join((*ARRAY_AXES, "dt")),
-            )
+    for unknown in (repr(used) for used in uses if used not in (*ARRAY_AXES, "dt")):
+        known = ", ".join((*ARRAY_AXES, "dt"))
+        raise input_error("sharing.cost_uses_unknown_field", name=name, used=unknown, fields=known)
     numbers = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
     extra = {
         str(key): check_type(value, Unknown, key, "an Unknown") for key, value in (unknowns or {}).items()
@@ -339,15 +334,8 @@ class Program:
             if not np.allclose(matrix @ other + offset, value.full()[:, 0], 1e-9, 1e-9):
                 fault, expected = f"a {what} is of a higher degree", "a quadratic cost, linear constraints"
                 raise input_error("bad_cost", where="Program.quadratic", problem=fault, expected=expected)
-        return {
-            "P": P,
-            "q": q,
-            "A": A,
-            "lba": self.lbg - g,
-            "uba": self.ubg - g,
-            "lbx": self.lbx,
-            "ubx": self.ubx,
-        }
+        bounds = {"lba": self.lbg - g, "uba": self.ubg - g, "lbx": self.lbx, "ubx": self.ubx}
+        return {"P": P, "q": q, "A": A, **bounds}
 
     def solve(
         self,
@@ -564,11 +552,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "qpsol_options": dict.fromkeys(("print_iter", "print_header", "print_info", "error_on_fail"), False),
     },
     "blocksqp": {
-        "print_header": False,
-        "print_iteration": False,
-        "linsol": "ldl",
-        "opttol": 1e-10,
-        "nlinfeastol": 1e-10,
+        **{"print_header": False, "print_iteration": False},
+        **{"linsol": "ldl", "opttol": 1e-10, "nlinfeastol": 1e-10},
     },
     "fatrop": {"fatrop": {"print_level": 0, "tol": 1e-8, "max_iter": 300}},
 }

@@ -297,10 +297,10 @@ def test_labels_along_another_axis_or_unlike_those_of_another_array_are_refused(
         {"moment_arm": ARM[:3], "moment": MOMENT[:3], "force_capacity": CAPACITY[:3]},
     )
     across = pd.DataFrame(CAPACITY[:3], index=names, columns=[0.0, 0.1, 0.2])
-    with refused("conflict", "Problem.force_capacity", "names of `muscle` along another axis"):
+    with refused("conflict", "Problem.force_capacity", "names of `muscle`", "along another axis"):
         problem(**square | {"force_capacity": across}, muscle=names)
     strongest = pd.Series(STRONGEST, index=names[::-1])
-    with refused("conflict", "Problem.max_isometric_force", "labels of another array in another order"):
+    with refused("conflict", "Problem.max_isometric_force", "labels of another array, in another order"):
         problem(force_capacity=pd.DataFrame(CAPACITY, columns=names), max_isometric_force=strongest)
     plain = {"force_capacity": pd.DataFrame(CAPACITY[:3]), "max_isometric_force": pd.Series(STRONGEST)}
     assert problem(**square | plain).n_frames == 3
@@ -318,7 +318,7 @@ def test_dimensions_of_results_in_another_order_are_refused(name, dims):
     """In a square array the shape does not show it."""
     cube, square_moment = np.full((3, 3, 3), 0.05), np.full((3, 3), 10.0)
     square = {"moment_arm": cube, "moment": square_moment, "force_capacity": CAPACITY[:3]}
-    with refused("conflict", f"Problem.{name}", ", ".join(dims), "array.transpose('time', "):
+    with refused("conflict", f"Problem.{name}", repr(dims), "array.transpose('time', "):
         problem(**square | {name: xr.DataArray(square[name], dims=dims)})
     other = xr.DataArray(square[name], dims=("frame", "joint", "actuator")[: len(dims)])
     assert problem(**square | {name: other}).n_frames == 3

@@ -232,13 +232,12 @@ class Diagnosis:
         """Refuse another number than one of the k infeasible frames."""
         count = len(self.frame)
         if not isinstance(number, Integral) or not -count <= number < count:
-            raise input_error(
-                "bad_value",
-                where="number",
-                problem=f"there is no frame {as_text(number)} among the {count} infeasible frames of the diagnosis",
-                expected="0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain",
-                remedy="" if count else "after soft_saturation: diagnose(problem, cost='soft_saturation')",
+            fault = (
+                f"there is no frame {as_text(number)} among the {count} infeasible frames of the diagnosis"
             )
+            expected = "0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain"
+            remedy = "" if count else "after soft_saturation: diagnose(problem, cost='soft_saturation')"
+            raise input_error("bad_value", where="number", problem=fault, expected=expected, remedy=remedy)
 
     def lacking(self, number: int) -> list[str]:
         """Names of the degrees of freedom that lack a moment in one of the k frames, the largest shortage first."""
@@ -388,18 +387,9 @@ def diagnose(
     low, high = part.moment_matrix * part.lower[:, None, :], part.moment_matrix * part.upper[:, None, :]
     least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
     certain = np.maximum(part.moment - most, 0.0) + np.minimum(part.moment - least, 0.0)
-    return Diagnosis(
-        frame=number,
-        shortage=shortage,
-        certain=certain,
-        limited=limited,
-        weight=np.where(limited, pull * part.upper, 0.0),
-        proof=proof,
-        muscle=problem.muscle or (),
-        dof=problem.dof or (),
-        part=part,
-        passive=part.moment_arm * passive,
-    )
+    weight, passive = np.where(limited, pull * part.upper, 0.0), part.moment_arm * passive
+    names = problem.muscle or (), problem.dof or ()
+    return Diagnosis(number, shortage, certain, limited, weight, proof, *names, part, passive)
 
 
 def _least(

@@ -84,14 +84,7 @@ class Linprog:
         for t, slope in enumerate(slopes):
             scale = np.abs(slope).max() or 1.0
             bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
-            result = linprog(
-                slope / scale,
-                A_eq=matrices[t],
-                b_eq=moments[t],
-                bounds=bounds,
-                method="highs",
-                options=options,
-            )
+            result = linprog(slope / scale, A_eq=matrices[t], b_eq=moments[t], bounds=bounds, options=options)
             attempt.claim[t] = CLAIMS.get(result.status, Status.SOLVER_FAILED)
             if result.x is not None:
                 attempt.activation[t] = np.clip(result.x, *bounds.T)
