@@ -93,7 +93,7 @@ class ExpressionConstraint:
         return self.body.linear
 
     def bends(self, problem: Problem) -> tuple[bool, bool]:
-        """Whether it surely bends nowhere downward, and nowhere upward: its second derivatives are constant."""
+        """Return whether it surely bends nowhere downward, and nowhere upward, by constant second derivatives."""
         if self.linear:
             return True, True
         if self.body.in_pieces or self.body._functions["hessian"].jac_sparsity(0, 0).nnz():
