@@ -88,8 +88,6 @@ PART = 0.1
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
-LOST = 0.3
-"""Share of the frames with a foot beside the plates from which the root shows no moment: filters spread its load."""
 NOISE = 2.0
 """White noise of the moment of a joint [N m rms]; sound files have up to 0.12."""
 LOWEST_F90 = 3.7
@@ -255,14 +253,8 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are exchanged or mixed, of another scale or sign, with an offset, or unlike the moment due."""
-    first, last = case.table.time[[0, -1]]
-    common = case.body.moment[(case.fixed.time >= first) & (case.fixed.time <= last)]
-    unmeasured = float(np.isnan(common).any(axis=1).mean()) if len(common) else 1.0
     spoiled = case.found("moment_zero", "moment_copied", "over_filtered", "frames_repeated", "noise")
-    if spoiled or unmeasured > LOST or not case.shows_columns:
-        return
-    seen = surplus(case)
-    if seen is None:
+    if spoiled or not case.shows_columns or (seen := surplus(case)) is None:
         return
     legs = [name for name in case.names if has_side(name) and name in seen.columns]
     number = {name: k for k, name in enumerate(seen.columns)}
