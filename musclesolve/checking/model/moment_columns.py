@@ -88,6 +88,9 @@ PART = 0.1
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
+UNSURE = 0.05
+"""Standard error of a size, as a share: errors of the model grow with the moments that the fault changed. Planted
+gains are off by up to 0.07."""
 NOISE = 2.0
 """White noise of the moment of a joint [N m rms]; sound files have up to 0.12."""
 LOWEST_F90 = 3.7
@@ -331,7 +334,8 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         [tried[k].kind == "gain" and len(tried[k].names) == 2 for k in chosen], of_both, of_columns
     )
     return [
-        (tried[k], float(gain), float(error)) for k, gain, error in zip(chosen, sizes, errors, strict=True)
+        (tried[k], float(size), float(np.hypot(error, UNSURE * size)))
+        for k, size, error in zip(chosen, sizes, errors, strict=True)
     ]
 
 
