@@ -46,6 +46,7 @@ OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.steps_of_coordinates,
     posture.feet_on_floor,
     posture.feet_that_slide,
+    posture.cutoff_of_walk,
     posture.spectra,
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
