@@ -361,6 +361,10 @@ class MotionProblem:
             if (array := getattr(self, name)) is not None:
                 size = of_moments if name == "reserve_weight" else of_muscles
                 object.__setattr__(self, name, _over_time(array, name, size))
+        if self.reserve_weight is not None and (stiff := np.isposinf(self.reserve_weight).any(axis=0)).any():
+            fault = f"the weight of {self.dof[int(stiff.argmax())]} is infinite"
+            expected = "finite weights for all moments; None: all moments are met exactly"
+            raise input_error("bad_number", where="reserve_weight", problem=fault, expected=expected)
         shapes: dict[str, tuple[int, ...]] = {
             "moment_arm": (frames, moments, muscles),
             "moment": of_moments,
