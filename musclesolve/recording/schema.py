@@ -184,11 +184,8 @@ class Document:
         meant = suggestion(str(name), known)
         names = listed_beside(meant, known)
         remedy = meant or (f"use one of {names}, or remove it" if names else "remove it")
-        texts = {
-            "expected": f"one of {names}" if names else "a known name; there is none",
-            "remedy": remedy,
-        } | fields
-        return self.error(key, table, entry, index, **texts)
+        expected = f"one of {names}" if names else "a known name; there is none"
+        return self.error(key, table, entry, index, **{"expected": expected, "remedy": remedy} | fields)
 
     def check_known(
         self,

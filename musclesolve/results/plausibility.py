@@ -539,8 +539,7 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
             made = replace(made, sentence=made.sentence + said)
         yield made
     if (turning := facts.residual_moment_share) is not None:
-        limit = criteria()["residual_moment"]["limit"]
-        verdict = PLAUSIBLE if turning <= limit else AT_EDGE
+        verdict = PLAUSIBLE if turning <= criteria()["residual_moment"]["limit"] else AT_EDGE
         yield _of("residual_moment", "", verdict, turning, root=root, center=center)
 
 

@@ -496,11 +496,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     names += ["space"] if goes and len(judged) > 1 else []
     whole = [k for k in judged if measured.begins_and_ends(k)]
     channels = [
-        f"{name} {k}"
-        for k in judged
-        for name in measured.channels[k]
-        if (k in whole or "turning" in name) and (trunk or name != "late forward")
+        f"{name} {k}" for k in judged for name in measured.channels[k] if k in whole or "turning" in name
     ]
+    channels = [name for name in channels if trunk or not name.startswith("late forward")]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
         yield _accused(trial, name, fits[name], sample.axes)
@@ -645,7 +643,7 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int], wider: float
             plate, needed = trial.forces[k], 1.0 + float(fits[0].size[k])
             foot = f"the {SIDE_NAMES[plate.side]} foot"
             values, again = (
-                shear_values(foot, 1.0 + fit.size[k], fit.deviation[k], channel, wider) for fit in fits
+                shear_values(foot, 1.0 + f.size[k], f.deviation[k], channel, wider) for f in fits
             )
             if values is None or again is None:
                 continue

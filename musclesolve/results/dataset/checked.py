@@ -28,8 +28,6 @@ MODEL = "model_file"
 POSITIVE = ("subject_mass_kg", "strength")
 """Attributes that are positive numbers; a strength may be the name of a rule."""
 STRIKES = tuple(f"heel_strike_times_{side}" for side in SIDE_NAMES)
-SHARED = "shared_dofs"
-"""Attribute that names the degrees of freedom whose moments the muscles produce."""
 
 
 def as_dataset(result: object) -> xr.Dataset:
@@ -99,14 +97,14 @@ def _check_attributes(result: xr.Dataset) -> None:
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused(result, name, f"{value.tolist()!r} is no positive number")
-    joints = {*result["dof"].values.tolist()} if "dof" in result.coords else set()
-    if unknown := sorted({*map(str, _shared(result))} - joints):
-        raise _refused(result, SHARED, f"it has no moment about {', '.join(unknown)!r}")
+    unknown = set() if "dof" not in result.coords else {*map(str, _shared(result))} - {*result["dof"].values}
+    if unknown:
+        raise _refused(result, "shared_dofs", f"it has no moment about {', '.join(sorted(unknown))!r}")
 
 
 def _shared(result: xr.Dataset) -> AnyArray:
     """The names of the degrees of freedom whose moments the muscles produce, as far as the result states them."""
-    return np.atleast_1d(result.attrs.get(SHARED, []))
+    return np.atleast_1d(result.attrs.get("shared_dofs", []))
 
 
 def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
@@ -116,10 +114,8 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
         check_parts(result, missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
-            over = ", ".join(map(str, result[name].dims))
-            raise _refused(
-                result, name, f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})"
-            )
+            over, right = (", ".join(map(str, some)) for some in (result[name].dims, sorted(dims)))
+            raise _refused(result, name, f"it is over ({over}), not over ({right})")
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
         raise _refused(result, f"there is nothing in {', '.join(map(str, empty))}")
     _check_sides(result)
@@ -150,10 +146,9 @@ def _check_numbers(result: xr.Dataset) -> None:
                 raise _refused(result, name, "these are no numbers")
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
+                first = f"first at {time[lost][0]:.3f} s"
                 raise _refused(
-                    result,
-                    name,
-                    f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s",
+                    result, name, f"no number in {lost.sum()} frames with a valid solution, {first}"
                 )
 
 
@@ -168,7 +163,7 @@ def check_moments(result: xr.Dataset) -> None:
     A tendon force is F = a F_c + F_p (activation, capacity, passive force), and the moments about the shared degrees of
     freedom are sum_m r_m F_m + reserve. A result that lacks one of them is not checked.
     """
-    if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or SHARED not in result.attrs:
+    if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or not _shared(result).size:
         return
     if set(result["muscle_force"].dims) != {"time", "muscle"}:
         return  # of several costs
@@ -266,9 +261,7 @@ def _check_sides(result: xr.Dataset) -> None:
     if not sides:
         raise _refused(result, "muscle", "none of these muscles is of the right or the left leg")
     if lost := set(sides) - set(map(str, result["side"].values)):
-        raise _refused(
-            result, "side", f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status"
-        )
+        raise _refused(result, "side", f"the leg {', '.join(sorted(lost))} has muscles but no status")
 
 
 def _checked_flags(result: xr.Dataset) -> dict[int, str]:
@@ -276,9 +269,8 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     codes = np.atleast_1d(result["status"].attrs.get("flag_values", []))
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
-        raise _refused(
-            result, "status", f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
-        )
+        held = f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
+        raise _refused(result, "status", held)
     status = result["status"].values
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
