@@ -147,8 +147,8 @@ EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
 SHEARS = {"horizontal": ([3, 4], 0.8, 1.25), "forward": ([0, 4], 0.6, 1.25), "sideward": ([1, 3], 0.5, 1.25)}
 FROM_ONE = 6.0
 # An unseen trunk leans and sways: 18 plates of nine sound walks without its markers need forward forces 0.86 to 1.33
-# times and level ones 0.79 to 1.02 times, and show the forward force early by up to 20 ms. Limits are so many times
-# wider, and a delay of the forward force is not judged.
+# times and level ones 0.79 to 1.02 times, show it early by up to 20 ms, and on a treadmill space 0.9 to 2.3 % too large.
+# Limits are so many times wider; a delay of the forward force, and space on a treadmill, are not judged.
 UNSEEN_TRUNK = 1.2
 # Least number of contacts of a foot whose errors are judged by their return in each stride, and the limits: angle
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
@@ -491,7 +491,6 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     trunk = center_of_mass(trial, False) is not None  # an unseen one leans and sways as far as these errors
     whole_body = [*([] if lacks else ["place"]), *(["center"] if trunk else []), "clock"]
     names += whole_body if len(judged) > 1 and {sides[k] for k in judged} == set(sides) else []
-    # so does a scale of space where the body stays in its place
     goes = trunk or np.ptp(recorded.unchanged.origin[:, :2], axis=0).max() > 1.0
     names += ["space"] if goes and len(judged) > 1 else []
     whole = [k for k in judged if measured.begins_and_ends(k)]
