@@ -146,8 +146,8 @@ EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
 # channel 0.67 to 0.94 times forward, 0.63 to 0.88 times to the side.
 SHEARS = {"horizontal": ([3, 4], 0.8, 1.25), "forward": ([0, 4], 0.6, 1.25), "sideward": ([1, 3], 0.5, 1.25)}
 FROM_ONE = 6.0
-# An unseen trunk leans and sways: 18 plates of nine sound walks without its markers need forward forces 0.86 to 1.33
-# times and level ones 0.79 to 1.02 times, show it early by up to 20 ms, and on a treadmill space 0.9 to 2.3 % too large.
+# An unseen trunk leans and sways: 16 plates of eight sound walks without its markers need forward forces 0.86 to 1.33
+# times and level ones 0.79 to 1.02 times, show it early by up to 20 ms, on a treadmill space 0.9 to 2.3 % too large.
 # Limits are so many times wider; a delay of the forward force, and space on a treadmill, are not judged.
 UNSEEN_TRUNK = 1.2
 # Least number of contacts of a foot whose errors are judged by their return in each stride, and the limits: angle
