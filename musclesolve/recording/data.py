@@ -207,6 +207,7 @@ class ImpossibleForce:
     fault: str  # why the worst of them cannot be, as in "acts 0.6 m away from it"
     vertical: float  # size of the vertical force in that sample [N]
     time: float  # its time [s]
+    greatest: float = 0.0  # size of the largest vertical force of any impossible sample [N]
 
 
 def _within(time: Array, spans: Iterable[PlateGap | ImpossibleForce], reach: float = 0.0) -> Mask:

@@ -183,9 +183,9 @@ class Document:
         known = list(known)
         meant = suggestion(str(name), known)
         names = listed_beside(meant, known)
-        remedy = meant or f"use one of {names or 'none'}, or remove it"
-        texts = {"expected": f"one of {names}", "remedy": remedy} | fields
-        return self.error(key, table, entry, index, **texts)
+        remedy = meant or (f"use one of {names}, or remove it" if names else "remove it")
+        expected = f"one of {names}" if names else "a known name; there is none"
+        return self.error(key, table, entry, index, **{"expected": expected, "remedy": remedy} | fields)
 
     def check_known(
         self,

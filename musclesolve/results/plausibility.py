@@ -524,11 +524,12 @@ def least_factor(samples: float) -> float:
 def _residual(facts: Facts) -> Iterator[Comparison]:
     """Compare the residual force with the advised limit and with the limit of use."""
     share, entry = facts.residual_share, criteria()["residual"]
+    recorded = "pelvis_residual" in facts.result
+    root, center = ("pelvis", "center of the body") if recorded else ("root of the model", "root")
+    root += " (of the motion before it was changed)" if facts.motion_change else ""
+    root += "" if facts.counted.all() else " in the frames that the ground forces balance"
     if share is not None:
         least = share * least_factor(facts.duration * facts.counted.mean() / INDEPENDENT_S)
-        root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
-        root += " (of the motion before it was changed)" if facts.motion_change else ""
-        root += "" if facts.counted.all() else " in the frames that the ground forces balance"
         verdict = (
             PLAUSIBLE if share <= entry["advised"] else AT_EDGE if least <= entry["limit"] else NOT_PLAUSIBLE
         )
@@ -538,8 +539,8 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
             made = replace(made, sentence=made.sentence + said)
         yield made
     if (turning := facts.residual_moment_share) is not None:
-        limit = criteria()["residual_moment"]["limit"]
-        yield _of("residual_moment", "", PLAUSIBLE if turning <= limit else AT_EDGE, turning)
+        verdict = PLAUSIBLE if turning <= criteria()["residual_moment"]["limit"] else AT_EDGE
+        yield _of("residual_moment", "", verdict, turning, root=root, center=center)
 
 
 def _mass(facts: Facts) -> Iterator[Comparison]:

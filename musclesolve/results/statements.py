@@ -576,7 +576,7 @@ def _residual_beyond(facts: Facts) -> list[str]:
     return [
         comparison.sentence
         for comparison in plausibility(facts).comparisons
-        if comparison.criterion == "residual" and comparison.verdict != PLAUSIBLE
+        if comparison.criterion.startswith("residual") and comparison.verdict != PLAUSIBLE
     ]
 
 

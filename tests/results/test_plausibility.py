@@ -615,6 +615,10 @@ def test_a_residual_moment_is_at_the_edge_alone():
     for share, verdict in ((0.03, PLAUSIBLE), (0.06, AT_EDGE)):
         data["pelvis_residual"][:, 4] = share * WEIGHT * height
         assert judged(data).verdict == verdict
+    (said,) = (one.sentence for one in judged(data).comparisons if one.criterion == "residual_moment")
+    assert "at the pelvis 6 %" in said and "height of the center of the body" in said
+    # the line of the residual names each residual that is beyond its limit
+    assert said in summary(data)
 
 
 @pytest.mark.parametrize("in_use", ["gait2392_hip", "rajagopal_2023", "silva_2003", None])

@@ -201,7 +201,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     if not wrong.any() or wrong.sum() > THROUGHOUT * in_use.sum():
         return plate
     excess = np.linalg.norm(plate.force, axis=1) * np.maximum(beside, SOLE_REACH)
-    excess[of_force | of_moment] += excess.max()
+    excess[impossible := of_force | of_moment] += excess.max()
     instants = []
     for first, stop in true_runs(wrong):
         worst = first + int(np.argmax(excess[first:stop]))
@@ -209,7 +209,8 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         # A spike may be of a size that a foot can have.
         fault = sample_fault(force, moment, off, weight) or f"jumps to {np.linalg.norm(force):.4g} N"
         span = float(time[first]), float(time[stop - 1])
-        instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst])))
+        greatest = float(np.abs(plate.force[first:stop, 2]).max(initial=0.0, where=impossible[first:stop]))
+        instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst]), greatest))
     bears = np.abs(plate.force[:, 2]) >= trial.unloaded_below
     return replace(interpolated(plate, wrong, bears), impossible=tuple(instants))
 
@@ -258,7 +259,7 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     )
     if lost:
         return what, "export the forces of these samples again, or choose a range without that time ([time])"
-    return what, _remedy(worst.vertical, weight)
+    return what, _remedy(max(worst.vertical, *(one.greatest for one in plate.impossible)), weight)
 
 
 def instant_notes(trial: Trial) -> tuple[str, ...]:

@@ -445,8 +445,8 @@ class TrialReader:
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
         files |= {f"markers_part_{k}": source for k, source in enumerate(sources, start=1)}
-        stated = document.content.get("subject", {})
-        of_body = {key: stated.get(key) for key in ("body", "skeleton")}
+        stated = document.content.get("subject")
+        of_body = {key: stated.get(key) for key in ("body", "skeleton")} if isinstance(stated, dict) else {}
         files |= {key: document.path.parent / name for key, name in of_body.items() if isinstance(name, str)}
         if marker_set is not None and marker_set not in marker_sets():
             files["marker_set"] = document.path.parent / marker_set

@@ -11,7 +11,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.checks import check_type
-from musclesolve._util.messages import as_text, suggestion
+from musclesolve._util.messages import check_known
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error, input_error
 from musclesolve.results.cycles.gait_cycles import STRENGTH
@@ -42,18 +42,8 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
     """The unit of every kind: the units of a study, replaced by the requested ones."""
     chosen = {name: next(iter(kind.units)) for name, kind in KINDS.items()}
     for kind, unit in check_type(units or {}, Mapping, "units", "a dict: kind -> unit").items():
-        known = list(KINDS[kind].units) if kind in KINDS else list(KINDS)
-        if kind not in KINDS or unit not in known:
-            what = f"the kind of quantity {as_text(kind)}"
-            if kind in KINDS:
-                what = f"the unit {as_text(unit)} of {kind}"
-            raise input_error(
-                "unknown_name",
-                where="units",
-                problem=f"{what} does not exist",
-                expected=f"one of {', '.join(map(str, known))}",
-                remedy=suggestion(str(unit if kind in KINDS else kind), known) or f"use {known[0]}",
-            )
+        check_known([kind], "kind of quantity", KINDS, where="units")
+        check_known([unit], f"unit of {kind}", KINDS[kind].units, where="units")
         chosen[kind] = unit
     return chosen
 

@@ -27,6 +27,7 @@ MODEL = "model_file"
 """Attribute of results on an OpenSim model, which have no ground reactions."""
 POSITIVE = ("subject_mass_kg", "strength")
 """Attributes that are positive numbers; a strength may be the name of a rule."""
+STRIKES = tuple(f"heel_strike_times_{side}" for side in SIDE_NAMES)
 
 
 def as_dataset(result: object) -> xr.Dataset:
@@ -48,11 +49,10 @@ def checked_result(result: object, needed: Collection[str] = (), least: int = 2)
     `needed` names variables that the result must have besides status and coordinates.
     """
     result = as_dataset(result)
-    strikes = [f"heel_strike_times_{side}" for side in SIDE_NAMES]
 
     # names and dimensions
     names = {*ALWAYS, *needed}
-    if MODEL not in result.attrs and not all(name in result.attrs for name in strikes):
+    if MODEL not in result.attrs and not all(name in result.attrs for name in STRIKES):
         names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
     if "stride" in result.dims:
         names |= {"stride_side", "stride_start"}
@@ -66,16 +66,7 @@ def checked_result(result: object, needed: Collection[str] = (), least: int = 2)
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
         raise _refused(result, "valid", f"it contradicts the status in {int(unlike.sum())} frames")
-    for name in strikes:
-        times = np.atleast_1d(result.attrs.get(name, []))
-        if not _increasing(times):
-            raise _refused(result, name, f"these are no increasing times: {str(times.tolist())[:80]}")
-    for name in POSITIVE:
-        value = np.asarray(result.attrs.get(name, 1.0))
-        if name == "strength" and isinstance(result.attrs.get(name), str):
-            continue
-        if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
-            raise _refused(result, name, f"{value.tolist()!r} is no positive number")
+    _check_attributes(result)
     _check_numbers(result)
     return result
 
@@ -90,7 +81,30 @@ def check_run(result: xr.Dataset) -> None:
     if not result.attrs:
         raise _refused(result, "its attributes are missing: nothing says how it was made")
     _check_layout(result, {*ALWAYS} if of_data_set(result) else {*ALWAYS, "muscle_force"}, least=1)
+    _check_attributes(result)
     _check_numbers(result)
+
+
+def _check_attributes(result: xr.Dataset) -> None:
+    """Refuse attributes of another kind, as in a damaged file: times, positive numbers, names of joints."""
+    for name in STRIKES:
+        times = np.atleast_1d(result.attrs.get(name, []))
+        if not _increasing(times):
+            raise _refused(result, name, f"these are no increasing times: {str(times.tolist())[:80]}")
+    for name in POSITIVE:
+        value = np.asarray(result.attrs.get(name, 1.0))
+        if name == "strength" and isinstance(result.attrs.get(name), str):
+            continue
+        if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
+            raise _refused(result, name, f"{value.tolist()!r} is no positive number")
+    unknown = set() if "dof" not in result.coords else {*map(str, _shared(result))} - {*result["dof"].values}
+    if unknown:
+        raise _refused(result, "shared_dofs", f"it has no moment about {', '.join(sorted(unknown))!r}")
+
+
+def _shared(result: xr.Dataset) -> AnyArray:
+    """The names of the degrees of freedom whose moments the muscles produce, as far as the result states them."""
+    return np.atleast_1d(result.attrs.get("shared_dofs", []))
 
 
 def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
@@ -100,10 +114,8 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
         check_parts(result, missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
-            over = ", ".join(map(str, result[name].dims))
-            raise _refused(
-                result, name, f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})"
-            )
+            over, right = (", ".join(map(str, some)) for some in (result[name].dims, sorted(dims)))
+            raise _refused(result, name, f"it is over ({over}), not over ({right})")
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
         raise _refused(result, f"there is nothing in {', '.join(map(str, empty))}")
     _check_sides(result)
@@ -126,20 +138,17 @@ def _check_numbers(result: xr.Dataset) -> None:
     for name in in_set("finite"):
         if name in result and (of_legs or name != "ground_reaction_force"):
             known = result[name]
-            if shared := [
-                dof for dof in np.atleast_1d(result.attrs.get("shared_dofs", [])) if "dof" in known.dims
-            ]:
+            if _shared(result).size and "dof" in known.dims:
                 # of other joints, as of a leg without plates, moments may be unknown
-                known = known.sel(dof=shared)
+                known = known.sel(dof=_shared(result))
             values = known.transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
                 raise _refused(result, name, "these are no numbers")
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
+                first = f"first at {time[lost][0]:.3f} s"
                 raise _refused(
-                    result,
-                    name,
-                    f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s",
+                    result, name, f"no number in {lost.sum()} frames with a valid solution, {first}"
                 )
 
 
@@ -154,7 +163,7 @@ def check_moments(result: xr.Dataset) -> None:
     A tendon force is F = a F_c + F_p (activation, capacity, passive force), and the moments about the shared degrees of
     freedom are sum_m r_m F_m + reserve. A result that lacks one of them is not checked.
     """
-    if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or "shared_dofs" not in result.attrs:
+    if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or not _shared(result).size:
         return
     if set(result["muscle_force"].dims) != {"time", "muscle"}:
         return  # of several costs
@@ -167,7 +176,7 @@ def check_moments(result: xr.Dataset) -> None:
         activation, capacity, passive = (
             some[name].transpose("time", "muscle").values for name in PRODUCED[:3]
         )
-        shared = some.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))
+        shared = some.sel(dof=_shared(result))
         arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
         made = np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve)
         whole = np.einsum("tdm,tm->td", np.abs(arm), np.abs(force))
@@ -252,9 +261,7 @@ def _check_sides(result: xr.Dataset) -> None:
     if not sides:
         raise _refused(result, "muscle", "none of these muscles is of the right or the left leg")
     if lost := set(sides) - set(map(str, result["side"].values)):
-        raise _refused(
-            result, "side", f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status"
-        )
+        raise _refused(result, "side", f"the leg {', '.join(sorted(lost))} has muscles but no status")
 
 
 def _checked_flags(result: xr.Dataset) -> dict[int, str]:
@@ -262,9 +269,8 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     codes = np.atleast_1d(result["status"].attrs.get("flag_values", []))
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
-        raise _refused(
-            result, "status", f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
-        )
+        held = f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
+        raise _refused(result, "status", held)
     status = result["status"].values
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:

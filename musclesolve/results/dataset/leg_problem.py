@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import side_of
 from musclesolve.errors import InputError, input_error
 from musclesolve.forces import prepare
@@ -65,12 +66,7 @@ def leg_problem(
             expected="the axes time, dof and muscle",
             remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
         )
-    if side not in (sides := frames.sides(result)):
-        raise input_error(
-            "unknown_name",
-            problem=f"the result has no muscles of side {side!r}",
-            expected=f"one of {', '.join(map(str, sides))}",
-        )
+    check_known([side], "side", frames.sides(result), " with muscles in this result")
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]
     muscles = [name for name, of in frames.muscle_sides(result).items() if of == side]
     leg = result.sel(dof=dofs, muscle=muscles)

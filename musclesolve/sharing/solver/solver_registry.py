@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import as_text, suggestion
+from musclesolve._util.messages import as_text, check_known
 from musclesolve._util.plugins import plugins
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -174,11 +174,8 @@ def find_solver(solver: str | Solver) -> Solver:
         raise input_error("bad_type", problem=problem, expected=expected, remedy=remedy)
     if solver not in REGISTRY:
         _add_plugins()
-    record = REGISTRY.get(solver)
-    if record is None:
-        fault, expected = f"there is no solver {as_text(solver)}", f"one of {', '.join(map(str, REGISTRY))}"
-        remedy = suggestion(solver, REGISTRY)
-        raise input_error("unknown_name", problem=fault, expected=expected, remedy=remedy)
+    check_known([solver], "solver", REGISTRY)
+    record = REGISTRY[solver]
     if record.missing:
         fault = f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed"
         raise input_error("missing_package", problem=fault, remedy=record.install)
@@ -206,7 +203,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = ["costs that are not linear"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
-    fault = f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take {', '.join(map(str, lacking))}"
+    fault = f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take {', '.join(lacking)}"
     expected = ", ".join(able) if able else "a solver of your own with these words in `can`"
     remedy = f"choose the solver {able[0]}" if able else None
     raise input_error("unfit_solver", where="solve", problem=fault, expected=expected, remedy=remedy)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined, loaded
+from recorded_data import recorded
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.newtons_law import frame_rate
@@ -105,6 +106,16 @@ def test_a_shift_of_the_forces_is_found(shift: float, tmp_path: Path) -> None:
 @pytest.mark.in_part(2)
 def test_a_sound_walk_is_not_accused(tmp_path: Path) -> None:
     assert without_trunk(None, STRIDE, tmp_path).codes == ()
+
+
+@pytest.mark.parametrize("walk", ["treadmill_emg/s01/trial.toml", "instrumented_knee/walk_ss1.toml"])
+def test_an_unseen_trunk_accuses_no_plate_and_no_scale(walk: str, tmp_path: Path) -> None:
+    """Its sway looks like forward forces of another size, and on a treadmill like another scale of space."""
+    assert not {"plate_scale", "space_scale"} & {*without_trunk(None, recorded(walk), tmp_path).codes}
+
+
+def test_an_unseen_trunk_does_not_delay_the_forward_force(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    assert without_trunk(None, recorded_walk_trial.path, tmp_path).codes == ()
 
 
 def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:

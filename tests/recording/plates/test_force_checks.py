@@ -104,6 +104,23 @@ def test_the_force_from_which_on_points_are_reliable_is_reported_as_the_remedy(t
     assert isinstance(trial, Trial) and not lost(trial).size
 
 
+def test_a_force_that_still_strays_above_the_worst_sample_is_part_of_the_remedy(tmp_path: Path) -> None:
+    """The point is farther off under 30 N than under 60 N: counting only the first as unloaded leaves the second."""
+
+    def change(table: Table, values: np.ndarray) -> None:
+        for newtons, astray, rows in ((30.0, 3.0, slice(900, 930)), (60.0, 1.0, slice(930, 960))):
+            share = newtons / values[rows, table.names.index("r_vy")]
+            for name in RIGHT:
+                values[rows, table.names.index(name)] *= share
+            values[rows, table.names.index("r_px")] += astray
+
+    path = rewritten(tmp_path, change)
+    assert any("under 30 N" in note and "unloaded_below_n = 65" in note for note in read_trial(path).notes)
+    path.write_text(path.read_text().replace("[filter]\n", "[filter]\nunloaded_below_n = 65\n"))
+    trial = read_trial(path)
+    assert isinstance(trial, Trial) and not lost(trial).size
+
+
 @pytest.mark.thorough
 def test_points_that_stray_for_a_large_part_of_the_contact_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, setting("r_px", slice(600, 1200), 4.0))

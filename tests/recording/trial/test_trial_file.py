@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from package_tables import trial_tables
 from synthetic_trial import person, write_trial
 
@@ -41,6 +42,24 @@ def test_forces_are_those_of_the_columns_whichever_way_they_are_named(tmp_path: 
     np.testing.assert_allclose(right.force[0], [0.0, 5.0, 0.5 * 70.0 * 9.81], atol=1e-5)
     np.testing.assert_allclose(right.moment[0], [0.0, 0.0, 1.0], atol=1e-6)
     assert (right.point[:, 1] < 0).all() and (left.point[:, 1] > 0).all()
+
+
+@pytest.mark.parametrize("value", ['"me"', "[1, 2]", "[{}]"])
+def test_a_subject_that_is_no_table_is_named(tmp_path: Path, value: str) -> None:
+    path = write_trial(tmp_path)
+    before, _, after = path.read_text().partition("[subject]\n")
+    path.write_text(f"subject = {value}\n" + before + "[" + after.partition("\n[")[2])
+    report = examined(path)
+    assert "check_failed" not in report.codes
+    assert any(e.where.field == "[subject]" and "not a table" in e.what for e in report.of("error"))
+
+
+def test_a_remedy_offers_no_name_where_there_is_none(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    text = path.read_text()
+    path.write_text(text[: text.index("[clusters]")] + text[text.index("[carried]") :])
+    error = next(error for error in examined(path).of("error") if "there is no cluster" in error.what)
+    assert "a known name; there is none" in error.what and error.remedy == "remove it"
 
 
 def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:

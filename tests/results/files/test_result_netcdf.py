@@ -161,6 +161,16 @@ def test_forces_that_contradict_moments_are_noticed(tmp_path, name, said):
         read_result(tmp_path / "result.nc")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("shared_dofs", ["knee_flexinn_r"]), ("subject_mass_kg", "heavy"), ("heel_strike_times_r", "")],
+)
+def test_a_damaged_attribute_is_named(tmp_path, name, value):
+    write_result(result().assign_attrs({name: value}), tmp_path / "result.nc")
+    with refused("bad_result", name, "result.nc"):
+        read_result(tmp_path / "result.nc")
+
+
 def test_a_model_on_another_drive_has_no_path_from_the_trial(tmp_path, monkeypatch):
     def of_two_drives(path, start):
         raise ValueError("path is on mount 'E:', start on mount 'C:'")
