@@ -43,7 +43,7 @@ from musclesolve.checking.case import (
 )
 from musclesolve.checking.files.times_units_axes import POWERS
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown, upward
+from musclesolve.checking.observed_body import carried, facing, once, runs, seen_feet, shown, upward
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
@@ -459,6 +459,10 @@ CHANGED, STAYS = 0.015, 0.010
 # [m]: sound recordings and windows of them have up to 0.011 and 0.021, clusters turned by 15 degrees 0.022 to 0.048 at
 # an end; and the landmarks of the foot that carry an ankle.
 APART, ENDS_APART, FOOT = 0.015, 0.024, ("heel", "toe", "metatarsal_5")
+# Median change of a distance from the next segment since the standing trial beyond which a cluster of another segment
+# carries a marker, if another cluster leaves less, and less than the share `BETTER` [m]: five sound recordings have up
+# to 0.012, wrong clusters, all pairs of six recordings, 0.028 and more.
+CARRIED = 0.02
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
@@ -559,6 +563,38 @@ def moved_markers(case: Case) -> Iterator[Finding]:
                 values = {"name": name, "size": off, "by": " from the standing trial", "limit": limit}
                 yield finding("marker_moved", "warning", values, Where(static.path, markers=some))
                 reported.update(some)
+
+
+@check_at(Stage.SLIPS)
+def other_carriers(case: Case) -> Iterator[Finding]:
+    """Find markers of ankles and knees that keep their standing distances from the next segment by another cluster."""
+    trial, static = case.trial, case.trial.static
+    right, better = dict(trial.carried), dict[tuple[str, str], dict[str, float]]()
+    if static is None or case.found("static_of_another", *TABLES["label_codes"]):
+        return
+    for joint, side in product(("ankle", "knee"), SIDES):
+        ends, ankles, beyond = (
+            [marker for name in names for marker in trial.mapping.get(name, ()) if marker in static]
+            for names in (_ends(joint, side), _ends("ankle", side), [f"{part}_{side}" for part in FOOT])
+        )
+        if joint == "knee":
+            beyond = [m for name in {right.get(m, "") for m in ankles} for m in trial.clusters.get(name, ())]
+        beyond = [marker for marker in beyond if marker in trial.markers and marker in static]
+        for marker in (m for m in ends if m in right and beyond):
+            still, off = [_distance(static[m], static[marker]) for m in beyond], dict[str, float]()
+            for name in (name for name, of in trial.clusters.items() if not {*beyond} <= {*of}):
+                path = carried(replace(trial, carried={**right, marker: name}), marker)
+                now = np.stack([np.linalg.norm(path - trial.markers[m], axis=1) for m in beyond], axis=1)
+                off[name] = float(np.nan_to_num(median_of_known(np.abs(now - still)), nan=np.inf).max())
+            stated, best = right[marker], min(off, key=lambda name: off[name], default="")
+            if stated in off and off[best] < min(CARRIED, BETTER * off[stated]) and off[stated] > CARRIED:
+                right[marker] = best
+                better.setdefault((stated, best), {})[marker] = off[stated]
+    for (stated, best), off in better.items():
+        values = {"names": few(tuple(off), 4), "stated": stated, "best": best, "size": max(off.values())}
+        where = replace(case.key("carried", next(iter(off))), markers=tuple(off))
+        change = {("carried", marker): best for marker in off}
+        yield finding("carrier", "error", values, where, replace_fields(carried=right), change=change)
 
 
 @check_at(Stage.STANDING_PLACES)
