@@ -569,36 +569,43 @@ def moved_markers(case: Case) -> Iterator[Finding]:
                 reported.update(some)
 
 
+def _next_segment(trial: Trial, joint: str, side: Side) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the cluster below a knee or ankle, and all clusters, with the landmarks of this foot as one more."""
+    ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
+    foot = (m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers)
+    name = trial.carried.get(ankle, "") if joint == "knee" else "foot"
+    return name, {**trial.clusters, "foot": tuple(foot)}
+
+
 @check_at(Stage.SLIPS)
 def other_carriers(case: Case) -> Iterator[Finding]:
     """Find markers of ankles and knees that keep their standing distances from the next segment by another cluster."""
     trial, static = case.trial, case.trial.static
-    right, better = dict(trial.carried), dict[tuple[str, str], dict[str, float]]()
     if static is None or case.found("static_of_another", *TABLES["label_codes"]):
         return
     for joint, side in product(("ankle", "knee"), SIDES):
-        ends, ankles, beyond = (
-            [marker for name in names for marker in trial.mapping.get(name, ()) if marker in static]
-            for names in (_ends(joint, side), _ends("ankle", side), [f"{part}_{side}" for part in FOOT])
-        )
-        if joint == "knee":
-            beyond = [m for name in {right.get(m, "") for m in ankles} for m in trial.clusters.get(name, ())]
-        beyond = [marker for marker in beyond if marker in trial.markers and marker in static]
-        for marker in (m for m in ends if m in right and beyond):
+        distal, clusters = _next_segment(trial, joint, side)
+        beyond = [m for m in clusters.get(distal, ()) if m in trial.markers and m in static]
+        ends = (m for name in _ends(joint, side) for m in trial.mapping.get(name, ()) if m in trial.carried)
+        for marker in ends if beyond else ():
             still, off = [_distance(static[m], static[marker]) for m in beyond], dict[str, float]()
-            for name in (name for name, of in trial.clusters.items() if not {*beyond} <= {*of}):
-                path = carried(replace(trial, carried={**right, marker: name}), marker)
+            for name in trial.clusters.keys() - {distal}:
+                path = carried(replace(trial, carried={**trial.carried, marker: name}), marker)
                 now = np.stack([np.linalg.norm(path - trial.markers[m], axis=1) for m in beyond], axis=1)
                 off[name] = float(np.nan_to_num(median_of_known(np.abs(now - still)), nan=np.inf).max())
-            stated, best = right[marker], min(off, key=lambda name: off[name], default="")
-            if stated in off and off[best] < min(CARRIED, BETTER * off[stated]) and off[stated] > CARRIED:
-                right[marker] = best
-                better.setdefault((stated, best), {})[marker] = off[stated]
-    for (stated, best), off in better.items():
-        values = {"names": few(tuple(off), 4), "stated": stated, "best": best, "size": max(off.values())}
-        where = replace(case.key("carried", next(iter(off))), markers=tuple(off))
-        change = {("carried", marker): best for marker in off}
-        yield finding("carrier", "error", values, where, replace_fields(carried=right), change=change)
+            stated, best = trial.carried[marker], min(off, key=lambda name: off[name], default="")
+            if off.get(stated, 0.0) > CARRIED and off[best] < min(CARRIED, BETTER * off[stated]):
+                trial = replace(trial, carried={**trial.carried, marker: best})
+                values = {
+                    "name": marker,
+                    "stated": stated,
+                    "best": best,
+                    "now": off[stated],
+                    "then": off[best],
+                }
+                where = replace(case.key("carried", marker), markers=(marker,))
+                repair, change = replace_fields(carried=trial.carried), {("carried", marker): best}
+                yield finding("carrier", "error", values, where, repair, change=change)
 
 
 @check_at(Stage.STANDING_PLACES)
@@ -609,20 +616,14 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     if static is None or case.found("static_of_another", *TABLES["label_codes"]):
         return
     for side, joint in product(SIDES, ("knee", "ankle")):
-        names = _ends(joint, side)
+        names, (distal, clusters) = _ends(joint, side), _next_segment(trial, joint, side)
         shown_by = [m for name in names for m in trial.mapping.get(name, ())]
-        carriers = {trial.carried.get(m, "") for m in shown_by}
-        if len(shown_by) != 2 or len(carriers) != 1 or carriers == {""}:
+        (proximal, *more) = {trial.carried.get(m, "") for m in shown_by} or {""}
+        if len(shown_by) != 2 or more or proximal in ("", distal) or len(clusters.get(distal, ())) < 3:
             continue
-        (proximal,) = carriers
-        ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
-        foot = [m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers]
-        distal = trial.carried.get(ankle, "") if joint == "knee" else "foot"
-        clusters = {**trial.clusters, "foot": tuple(foot)}
-        if distal == proximal or len(clusters.get(distal, ())) < 3:
-            continue
-        carried = {**trial.carried, **dict.fromkeys(shown_by, distal)}
-        other = replace(trial, clusters=clusters, carried=carried)
+        other = replace(
+            trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)}
+        )
         here, there = (shown(one, names) for one in (trial, other))
         if here is None or there is None:
             continue
