@@ -307,15 +307,8 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float]
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
     """Return the values for the texts of a time offset: the delay [s] of a signal, and the limit [s]."""
-    late = shift > 0.0
-    return {
-        "shift": shift,
-        "size": abs(shift),
-        "late": "late" if late else "early",
-        "limit": limit,
-        "add": "subtract" if late else "add",
-        "to": "from" if late else "to",
-    }
+    late, add, to = ("late", "subtract", "from") if shift > 0.0 else ("early", "add", "to")
+    return {"shift": shift, "size": abs(shift), "limit": limit, "late": late, "add": add, "to": to}
 
 
 RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
@@ -661,12 +654,10 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
             spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))
             has_plate = any(plate.side == side for plate in case.trial.forces)
-            values = {
-                "side": name,
-                "duration": sum(b - a for a, b in spans) + 1.0 / rate,
-                "shows": "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it",
-                "more": ("" if finds_range(case.settings) else ", or leave [time] out: one is then found")
-                + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
-            }
+            shows = "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it"
+            more = "" if finds_range(case.settings) else ", or leave [time] out: one is then found"
+            more += "" if has_plate else ", or add the plate of this foot as [[force]]"
+            values = {"side": name, "duration": sum(b - a for a, b in spans) + 1.0 / rate}
+            values |= {"shows": shows, "more": more}
             where = Where(path, plate=name, times=spans)
             yield finding("contact_without_force", error_if(has_plate), values, where, side=side)

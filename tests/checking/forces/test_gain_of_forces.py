@@ -65,6 +65,6 @@ def test_forces_of_another_walk_of_the_same_person_are_named(
 
 def test_points_off_the_feet_alone_are_no_other_motion(tmp_path: Path) -> None:
     copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
-    copy.change_plates(["point"], lambda point: point + [0.08, 0.0, 0.0])
+    copy.change_plates(["point"], lambda point: np.array([0.08, 0.0, 0.0]) + point)
     codes = {finding.code for finding in copy.examined(tmp_path, costs=False).findings}
     assert "pressure_offset" in codes and "another_motion" not in codes
