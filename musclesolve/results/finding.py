@@ -69,7 +69,7 @@ class Where:
         return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
-FIRST = frozenset({"trial_file", "marker_units", "up_axis", "sides_swapped"})
+FIRST = frozenset({"trial_file", "marker_units", "up_axis", "sides_swapped", "another_motion"})
 """Codes of errors in the trial file and of whole recordings, from which others follow."""
 BEYOND_NM = 1000.0
 """Moment beyond that of any joint of a person [N m]: a larger change says no more than that results are wrong."""

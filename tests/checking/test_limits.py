@@ -79,6 +79,23 @@ def test_space_that_is_sheared_forward_is_reported(
     assert ("space_scale" in codes_after(copy, tmp_path)) == found
 
 
+@pytest.mark.parametrize(("factor", "found"), [(0.94, True), (1.0, False), (1.06, True)])
+@pytest.mark.parametrize("data", ["treadmill_emg/s01/trial.toml", "treadmill_walk/p3/walk.toml"])
+def test_an_axis_that_is_stretched_shows_in_the_lengths_of_both_legs(
+    factor: float, found: bool, data: str
+) -> None:
+    """A step in place hardly shows the scale against the plates: 6 % change a muscle force by up to 1 kN."""
+    case = loaded(recorded("") / data)
+    scale = {role: getattr(case.trial, role) for role in ("markers", "static")}
+    scaled = {
+        role: replace(markers, position=markers.position * [factor, 1.0, 1.0])
+        for role, markers in scale.items()
+        if markers is not None
+    }
+    codes = [finding.what for finding in sheared_space(case.with_trial(replace(case.trial, **scaled)))]
+    assert [("forward" in what and "upright" in what) for what in codes] == [True] * found
+
+
 FOOT = {side: {f"{name}_{side}" for name in ("heel", "toe", "metatarsal_5")} for side in "rl"}
 
 

@@ -307,15 +307,8 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float]
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
     """Return the values for the texts of a time offset: the delay [s] of a signal, and the limit [s]."""
-    late = shift > 0.0
-    return {
-        "shift": shift,
-        "size": abs(shift),
-        "late": "late" if late else "early",
-        "limit": limit,
-        "add": "subtract" if late else "add",
-        "to": "from" if late else "to",
-    }
+    late, add, to = ("late", "subtract", "from") if shift > 0.0 else ("early", "add", "to")
+    return {"shift": shift, "size": abs(shift), "limit": limit, "late": late, "add": add, "to": to}
 
 
 RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
@@ -469,7 +462,8 @@ def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S, pull: flo
 
 # Change of the vertical force over what the acceleration of the body needs: 13 sound recordings and their windows of
 # 0.65 s and more have 0.885 to 1.046, both clocks x 0.9 0.75 to 0.82, x 1.1 1.11 to 1.23. Less correlated signals tell
-# nothing. The usual one is in the middle of the sound ones.
+# nothing. The usual one is in the middle of the sound ones. 250 such windows of 15 sound recordings correlate by 0.955
+# and more, 10 of 11 pairs of forces and markers of different walks, at their best delay, by 0.60 to 0.948.
 GAIN, USUAL_GAIN, CORRELATED, LONG_ENOUGH = (0.87, 1.065), 0.96, (0.95, 0.8), 0.65
 # A gain beyond these is an error, and needs the second correlation: half of both rates gives 3.5, twice of them 0.24.
 FAR_GAIN = 0.4, 2.5
@@ -479,6 +473,7 @@ def gain_of_forces(case: Case) -> Iterator[Finding]:
     """Find accelerations of another size than the forces: times of both clocks, places or large forces are scaled.
 
     F = k (g + s a): the weight shows k whatever the clocks are, and the accelerations grow with the square of a rate.
+    Forces that are unlike the accelerations, at points that are off the feet, are of another motion.
     """
     required, (shift, _) = law(case), time_offset(case.trial) or (0.0, 0.0)
     if required is None or runs(case.trial) or case.found("clock_rate", "low_rate"):
@@ -487,8 +482,12 @@ def gain_of_forces(case: Case) -> Iterator[Finding]:
     force = total_force(case, required.time[required.frames] + shift)[:, 2]
     gain = float(force.std() / force.mean() / (due.std() / due.mean()))
     far = not FAR_GAIN[0] < gain < FAR_GAIN[1]
-    long = len(due) > LONG_ENOUGH * case.trial.markers.rate
-    if long and np.corrcoef(force, due)[0, 1] > CORRELATED[far] and not GAIN[0] < gain < GAIN[1]:
+    long, likeness = len(due) > LONG_ENOUGH * case.trial.markers.rate, float(np.corrcoef(force, due)[0, 1])
+    off = any(f.code == "pressure_offset" and f.severity != "note" for f in case.findings)
+    if long and off and likeness < CORRELATED[0]:
+        values = {"likeness": likeness, "limit": CORRELATED[0]}
+        yield finding("another_motion", "error", values, Where(case.trial.forces[0].path))
+    elif long and likeness > CORRELATED[far] and not GAIN[0] < gain < GAIN[1]:
         values = {"gain": gain, "low": GAIN[0], "high": GAIN[1], "rate": np.sqrt(gain / USUAL_GAIN)}
         yield finding("unbalanced.gain", error_if(far), values, Where(case.trial.forces[0].path))
 
@@ -655,12 +654,10 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
             spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))
             has_plate = any(plate.side == side for plate in case.trial.forces)
-            values = {
-                "side": name,
-                "duration": sum(b - a for a, b in spans) + 1.0 / rate,
-                "shows": "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it",
-                "more": ("" if finds_range(case.settings) else ", or leave [time] out: one is then found")
-                + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
-            }
+            shows = "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it"
+            more = "" if finds_range(case.settings) else ", or leave [time] out: one is then found"
+            more += "" if has_plate else ", or add the plate of this foot as [[force]]"
+            values = {"side": name, "duration": sum(b - a for a, b in spans) + 1.0 / rate}
+            values |= {"shows": shows, "more": more}
             where = Where(path, plate=name, times=spans)
             yield finding("contact_without_force", error_if(has_plate), values, where, side=side)

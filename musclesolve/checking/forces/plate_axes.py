@@ -115,13 +115,10 @@ def _changed_axes(case: Case, required: Law) -> Iterator[Finding]:
     rotation = best_rotation(along, along_walking_direction(required, due), groups)
     if rotation is not None and unexplained(rotation[0], rotation_matrix(rotation[1])) < tried[best]:
         plates, angle, explained = rotation
+        seem = "all plates seem" if len(plates) > 1 else "the plate seems"
         for index in plates:
-            values = {
-                "plates": "all plates seem" if len(plates) > 1 else "the plate seems",
-                "angle": abs(np.degrees(angle)),
-                "direction": "left" if angle > 0.0 else "right",
-                "share": explained,
-            }
+            values = {"plates": seem, "angle": abs(np.degrees(angle)), "share": explained}
+            values |= {"direction": "left" if angle > 0.0 else "right"}
             repair = _change_axes(case, index, rotation_matrix(angle))
             yield finding("plate_axes.rotated", "error", values, on_plate(case.trial.forces[index]), repair)
         return

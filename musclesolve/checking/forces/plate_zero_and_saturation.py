@@ -95,10 +95,8 @@ def step_of(column: Array) -> float:
 def resolution(load: str, force: Array, where: Where) -> Iterator[Finding]:
     """Find coarse steps or noise of the force (T, 3) of a loaded plate."""
     white, steps = white_noise(force), np.array([step_of(column) for column in force.T])
-    for name, size, limit in (
-        ("force_resolution", steps, STEP_N),
-        ("force_resolution.noise", white, NOISE_N),
-    ):
+    limits = {"force_resolution": (steps, STEP_N), "force_resolution.noise": (white, NOISE_N)}
+    for name, (size, limit) in limits.items():
         if size.max() > limit:
             values = {"load": load, "size": size.max(), "axis": "xyz"[size.argmax()], "limit": limit}
             yield finding(name, "warning", values, where)

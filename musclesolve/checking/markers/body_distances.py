@@ -43,7 +43,7 @@ from musclesolve.checking.case import (
 )
 from musclesolve.checking.files.times_units_axes import POWERS
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown, upward
+from musclesolve.checking.observed_body import carried, facing, once, runs, seen_feet, shown, upward
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
@@ -459,6 +459,10 @@ CHANGED, STAYS = 0.015, 0.010
 # [m]: sound recordings and windows of them have up to 0.011 and 0.021, clusters turned by 15 degrees 0.022 to 0.048 at
 # an end; and the landmarks of the foot that carry an ankle.
 APART, ENDS_APART, FOOT = 0.015, 0.024, ("heel", "toe", "metatarsal_5")
+# Median change of a distance from the next segment since the standing trial beyond which a cluster of another segment
+# carries a marker, if another cluster leaves less, and less than the share `BETTER` [m]: five sound recordings have up
+# to 0.012, wrong clusters, all pairs of six recordings, 0.028 and more.
+CARRIED = 0.02
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
@@ -469,8 +473,8 @@ STILL = 0.05
 WIDTHS, FAR_WIDTH = {"knee": (0.057, 0.070, 0.083), "ankle": (0.043, 0.050, 0.064)}, 1.2
 # Forward shear of space by the direction of the places: its mean in sound walks, whose skin moves as the legs lean; and
 # how far off it is reported. 13 recordings, and windows of a second of them, are within 0.021, made walks whose skin
-# moves by 6 mm within 0.029.
-USUAL_SHEAR, SHEARED = {"up": 0.005, "to the left": 0.0}, 0.03
+# moves by 6 mm within 0.029. Lengths forward, over upward ones: -0.033 to 0.022, and up to 0.031 on made walks.
+USUAL_SHEAR = {"ahead": (0.0, 0.04), "up": (0.005, 0.03), "to the left": (0.0, 0.03)}
 # Bodies of a leg whose markers show shear, and the share of it that each leg must show: a shoe that bends shows more,
 # and skin something else on the other leg.
 LEG, OF_LEG = ("thigh", "shank", "foot"), 0.5
@@ -490,8 +494,11 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     """
     trial, feet, pairs, faced = case.trial, seen_feet(case.trial), distances(case.trial), facing(case.trial)
     frames, position = trial.frames(), trial.markers.position[trial.frames()]
-    off = any(f.severity != "note" and f.code in TABLES["marker_codes"] for f in case.findings)
-    if off or faced is None or pairs is None or len(feet) < len(SIDES) or runs(trial):
+    codes = {*TABLES["marker_codes"]} - {"leap"}  # a jump is short
+    off = [f for f in case.findings if f.severity != "note" and f.code in codes]
+    of_legs = [markers_of(trial, *(f"{k}_{side}" for k in LEG)) for side in SIDES]
+    wrong = any(not f.where.markers or {*f.where.markers} & set[str]().union(*of_legs) for f in off)
+    if wrong or faced is None or pairs is None or len(feet) < len(SIDES) or runs(trial):
         return
     way = np.mean(unit_or_zero(faced[frames]), axis=0)
     step = (feet["r"].heel - feet["l"].heel)[frames] @ way
@@ -506,19 +513,20 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     still = pairs.standing > LONG
     # without the last part: all squares together are the length itself
     varies = (terms - mean_of_known(terms))[..., :-1]
-    of_legs = [markers_of(trial, *(f"{k}_{side}" for k in LEG)) for side in SIDES]
     legs = [[pair <= leg for pair in pairs.ends] for leg in of_legs]
-    strains = [_strain(varies[:, leg])[2] for leg in (np.any(legs, axis=0), *legs) if np.any(leg)]
-    known = {"up": strains} if len(strains) > len(SIDES) else {}
-    if still.sum() >= FEWEST_AGREEING:
+    strains = [_strain(varies[:, leg]) for leg in (np.any(legs, axis=0), *legs) if np.any(leg)]
+    places = {"ahead": 0, "up": 2} if len(strains) > len(SIDES) else {}
+    known = {place: [float(strain[k]) for strain in strains] for place, k in places.items()}
+    if still.sum() >= FEWEST_AGREEING and not off:
         terms[..., 0] -= pairs.standing
         known["to the left"] = [_strain(terms[:, still])[1]]
     for place, shares in known.items():
-        share, (low, high) = shares[0], (USUAL_SHEAR[place] - SHEARED, USUAL_SHEAR[place] + SHEARED)
-        beyond = (np.array(shares) - USUAL_SHEAR[place]) * np.sign(share - USUAL_SHEAR[place])
-        if beyond[0] > SHEARED and beyond.min() > OF_LEG * SHEARED:
-            values = {"share": share, "place": place, "low": low, "high": high}
-            yield finding("space_scale.sheared", "warning", values, Where(trial.markers.path))
+        share, (usual, limit) = shares[0], USUAL_SHEAR[place]
+        beyond = (np.array(shares) - usual) * np.sign(share - usual)
+        if beyond[0] > limit and beyond.min() > OF_LEG * limit:
+            values = {"share": share, "place": place, "low": usual - limit, "high": usual + limit}
+            kind = "stretched" if place == "ahead" else "sheared"
+            yield finding(f"space_scale.{kind}", "warning", values, Where(trial.markers.path))
 
 
 def _strain(terms: Array) -> Array:
@@ -561,6 +569,45 @@ def moved_markers(case: Case) -> Iterator[Finding]:
                 reported.update(some)
 
 
+def _next_segment(trial: Trial, joint: str, side: Side) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the cluster below a knee or ankle, and all clusters, with the landmarks of this foot as one more."""
+    ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
+    foot = (m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers)
+    name = trial.carried.get(ankle, "") if joint == "knee" else "foot"
+    return name, {**trial.clusters, "foot": tuple(foot)}
+
+
+@check_at(Stage.SLIPS)
+def other_carriers(case: Case) -> Iterator[Finding]:
+    """Find markers of ankles and knees that keep their standing distances from the next segment by another cluster."""
+    trial, static = case.trial, case.trial.static
+    if static is None or case.found("static_of_another", *TABLES["label_codes"]):
+        return
+    for joint, side in product(("ankle", "knee"), SIDES):
+        distal, clusters = _next_segment(trial, joint, side)
+        beyond = [m for m in clusters.get(distal, ()) if m in trial.markers and m in static]
+        ends = (m for name in _ends(joint, side) for m in trial.mapping.get(name, ()) if m in trial.carried)
+        for marker in ends if beyond else ():
+            still, off = [_distance(static[m], static[marker]) for m in beyond], dict[str, float]()
+            for name in trial.clusters.keys() - {distal}:
+                path = carried(replace(trial, carried={**trial.carried, marker: name}), marker)
+                now = np.stack([np.linalg.norm(path - trial.markers[m], axis=1) for m in beyond], axis=1)
+                off[name] = float(np.nan_to_num(median_of_known(np.abs(now - still)), nan=np.inf).max())
+            stated, best = trial.carried[marker], min(off, key=lambda name: off[name], default="")
+            if off.get(stated, 0.0) > CARRIED and off[best] < min(CARRIED, BETTER * off[stated]):
+                trial = replace(trial, carried={**trial.carried, marker: best})
+                values = {
+                    "name": marker,
+                    "stated": stated,
+                    "best": best,
+                    "now": off[stated],
+                    "then": off[best],
+                }
+                where = replace(case.key("carried", marker), markers=(marker,))
+                repair, change = replace_fields(carried=trial.carried), {("carried", marker): best}
+                yield finding("carrier", "error", values, where, repair, change=change)
+
+
 @check_at(Stage.STANDING_PLACES)
 def joints_apart(case: Case) -> Iterator[Finding]:
     """Find a joint that the markers of its two segments carry to different places from the standing trial."""
@@ -569,20 +616,14 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     if static is None or case.found("static_of_another", *TABLES["label_codes"]):
         return
     for side, joint in product(SIDES, ("knee", "ankle")):
-        names = _ends(joint, side)
+        names, (distal, clusters) = _ends(joint, side), _next_segment(trial, joint, side)
         shown_by = [m for name in names for m in trial.mapping.get(name, ())]
-        carriers = {trial.carried.get(m, "") for m in shown_by}
-        if len(shown_by) != 2 or len(carriers) != 1 or carriers == {""}:
+        (proximal, *more) = {trial.carried.get(m, "") for m in shown_by} or {""}
+        if len(shown_by) != 2 or more or proximal in ("", distal) or len(clusters.get(distal, ())) < 3:
             continue
-        (proximal,) = carriers
-        ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
-        foot = [m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers]
-        distal = trial.carried.get(ankle, "") if joint == "knee" else "foot"
-        clusters = {**trial.clusters, "foot": tuple(foot)}
-        if distal == proximal or len(clusters.get(distal, ())) < 3:
-            continue
-        carried = {**trial.carried, **dict.fromkeys(shown_by, distal)}
-        other = replace(trial, clusters=clusters, carried=carried)
+        other = replace(
+            trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)}
+        )
         here, there = (shown(one, names) for one in (trial, other))
         if here is None or there is None:
             continue

@@ -47,3 +47,24 @@ def test_a_scale_of_five_standard_errors_is_shown(size: float, found: bool) -> N
     }
     observed = Observed(effect[:, 0] * size, terms, np.ones(6), np.eye(3), False)
     assert bool(accusations(observed, ["scale 0"])) == found
+
+
+@pytest.mark.parametrize(("markers", "forces"), [("ss1", "ss9"), ("ss9", "ss1")])
+def test_forces_of_another_walk_of_the_same_person_are_named(
+    markers: str, forces: str, tmp_path: Path
+) -> None:
+    """They change a muscle force by 1.4 kN, and seemed to be plates 100 mm off their place."""
+    copy, other = (
+        TrialCopy(recorded("instrumented_knee") / f"walk_{name}.toml") for name in (markers, forces)
+    )
+    copy.forces = other.forces
+    first = copy.examined(tmp_path, costs=False)
+    error = next(finding for finding in first.findings if finding.code == "another_motion")
+    assert error.severity == "error" and min(first.findings, key=lambda f: f.urgency) == error
+
+
+def test_points_off_the_feet_alone_are_no_other_motion(tmp_path: Path) -> None:
+    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
+    copy.change_plates(["point"], lambda point: np.array([0.08, 0.0, 0.0]) + point)
+    codes = {finding.code for finding in copy.examined(tmp_path, costs=False).findings}
+    assert "pressure_offset" in codes and "another_motion" not in codes

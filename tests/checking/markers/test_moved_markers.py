@@ -10,7 +10,12 @@ import pytest
 from recorded_data import recorded
 
 from musclesolve.checking.case import Case, Role, change_markers, load
-from musclesolve.checking.markers.body_distances import joints_apart, moved_markers, soles_when_standing
+from musclesolve.checking.markers.body_distances import (
+    joints_apart,
+    moved_markers,
+    other_carriers,
+    soles_when_standing,
+)
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.files import Markers
@@ -130,3 +135,22 @@ def test_a_cluster_that_turned_about_the_limb_carries_the_ends_of_the_knee_away(
     assert [f.code for f in found] == ["marker_moved"] and {*case.trial.clusters[cluster]} <= {
         *found[0].where.markers
     }
+
+
+@pytest.mark.parametrize("name", ["ss1", "ss9"])
+@pytest.mark.parametrize(("joint", "wrong"), [("ankle", "thigh"), ("ankle", "shank_l"), ("knee", "thigh_l")])
+def test_a_cluster_of_another_segment_that_carries_a_joint_is_named(
+    name: str, joint: str, wrong: str
+) -> None:
+    """An ankle that goes with the thigh changes a muscle force by 1.8 kN; a foot of two markers shows it."""
+    case, _ = load(recorded("instrumented_knee") / f"walk_{name}.toml")
+    assert case is not None and not [*other_carriers(case)]
+    ends = [next(iter(case.trial.mapping[f"{joint}_{end}_r"])) for end in ("lateral", "medial")]
+    right = case.trial.carried[ends[0]]
+    stated = dict.fromkeys(ends, "thigh_r" if wrong == "thigh" else wrong)
+    spoiled = case.with_trial(replace(case.trial, carried={**case.trial.carried, **stated}))
+    found = [*other_carriers(spoiled)]
+    assert [f.where.markers for f in found] == [(end,) for end in ends]
+    assert dict(found[1].change) == {("carried", ends[1]): right}
+    assert found[1].repair is not None
+    assert found[1].repair(spoiled.recorded).trial.carried == case.trial.carried
