@@ -42,12 +42,8 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.frozen_coordinates,
     posture.body_that_goes_backward,
 )
-OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
-    coordinates.steps_of_coordinates,
-    posture.feet_on_floor,
-    posture.feet_that_slide,
-    posture.spectra,
-)
+OF_COLUMNS = coordinates.steps_of_coordinates, posture.spectra
+OF_FEET = posture.feet_on_floor, posture.feet_that_slide
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
     load_balance.frames_of_loads: "",
@@ -60,13 +56,14 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.bodies_of_loads: "",
     load_balance.feet_of_loads: "",
     load_balance.dead_channels: "mass ground place",
+    load_balance.delay_of_shear: "mass ground file place",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass",
     load_balance.shear_of_loads: "mass ground",
     load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",
     load_balance.loads_in_swing: "mass ground file",
-    coordinates.feet_on_plates: "mass ground file",
+    coordinates.feet_on_plates: "mass ground file place",
     load_balance.place_of_points: "mass ground place",
     load_balance.points_under_feet: "place",
     load_balance.ways_of_feet: "place",
@@ -141,7 +138,12 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     findings += of_coordinates
-    of_posture = [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
+    of_posture = _asked(posture.root_and_legs, body, fixed)
+    of_posture += [
+        fault
+        for check in (*OF_COLUMNS, *(() if of_posture else OF_FEET))
+        for fault in _asked(check, body, fixed)
+    ]
     findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
@@ -178,11 +180,15 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         weighed = free and fixed.model.weight > 0.0 and bool(np.isfinite(fixed.need).all())
         weighed = weighed and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
-        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": True}
+        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": not wrong}
         if moments is not None:  # whether the loads that were found in moments explain them
             under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
             left = np.nansum((under - body.moment) ** 2)
-            known["place"] = bool(left < BELONGS**2 * np.nansum(body.moment**2))
+            known["place"] &= bool(left < BELONGS**2 * np.nansum(body.moment**2))
+        case = case.with_findings(
+            _asked(units.exchanged_points, case) if on_ground and moments is None else []
+        )
+        known["place"] &= not case.found("plates_swapped")
         for of_loads, needs in OF_LOADS.items():
             if all(known[need] for need in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))

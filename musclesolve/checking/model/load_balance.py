@@ -102,6 +102,9 @@ STATED = 0.9
 SHEARS = 0.3, 0.4
 """Difference from 1 of the scale of horizontal forces under a foot, below and above: sound walks have 0.82 to 1.03 of
 forward and 0.7 to 1.1 of sideward forces, forward ones times 1.5 and 0.5 0.55 to 0.63 and 1.6 to 1.9."""
+SHEAR_LATE = 0.02
+"""Time between forward and vertical forces [s] that no sound walk shows: they have up to 0.01, and 0.018 with raw
+angles; 0.04 shows as 0.029 to 0.045."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
 LEANS = 0.025
@@ -124,6 +127,8 @@ IN_AIR = 0.02
 """Mean load on a foot that swings [body weights]: sound walks have up to 0.01, filtered at 3 Hz 0.026 and more."""
 RESTS, LONG = 0.01, 0.3
 """Way of the pressure under a walking foot in a contact of this duration [m, s]: public walks have 0.19 m and more."""
+ASTRAY = 0.05
+"""Moment over the mass by which a pressure leaves its foot for a while in a walk [N m/kg]; sound walks have none."""
 UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
@@ -221,6 +226,33 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
                 yield case.fault("plate_scale.channel", "warning", values, repair)
                 if foot not in feet:
                     break
+
+
+def delay_of_shear(case: ModelCase) -> Iterator[Finding]:
+    """Find forward forces that are late or early against the vertical ones, by the forces that the motion needs.
+
+    What loads F(t) leave of a force F(t + d) is d F', beside a scale of F and, forward, a lean.
+    """
+    fixed, (_, acting, left, kept) = case.fixed, _residual(case, np.inf)
+    up, memory, delays = fixed.model.up, round(MEMORY * fixed.rate), list[tuple[float, float]]()
+    if kept.sum() < fixed.fewest or not walks(fixed) or flight_spans(case).size:
+        return
+    for axis in (np.cross(up, fixed.sideward), up):
+        along, upward = acting[:, 3:] @ axis, acting[:, 3:] @ up
+        patterns = np.stack([np.gradient(along, case.time), along, upward][: 2 + (axis is not up)], axis=1)
+        by, errors = standard_errors(patterns[kept, None], (left[:, 3:] @ axis)[kept, None], memory)
+        delays.append((float(by[0]), float(errors[0])))
+    (forward, error), (vertical, other) = delays
+    apart, error = forward - vertical, float(np.hypot(error, other))
+    if units.exceeds(apart, SHEAR_LATE, error):
+
+        def at_once(load: ExternalLoad) -> ExternalLoad:
+            later = np.stack([np.interp(load.time + apart, load.time, one) for one in load.force.T], axis=1)
+            return replace(load, force=load.force + (later - load.force) @ (np.eye(3) - np.outer(up, up)))
+
+        values = {"size": abs(apart), "late": "late" if apart > 0.0 else "early", "error": error}
+        values |= {"limit": SHEAR_LATE}
+        yield case.fault("time_offset.shear", "warning", values, units.each_load(at_once))
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -480,7 +512,7 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:
     """Find centers of pressure that rest while a foot rolls, or lie beside their own foot and under no other one."""
     for load in case.loads:
-        sole, (_, point, loaded) = case.sole_of(load), case.point(load)
+        sole, (force, point, loaded) = case.sole_of(load), case.point(load)
         if sole is None or loaded.sum() < case.fixed.fewest:
             continue
         ends = np.quantile(point[loaded][:, [0, 2]], (0.1, 0.9), axis=0)  # a small force has any center
@@ -488,10 +520,17 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
             values = {"load": load.name, "foot": sole.body, "way": way}
             yield case.fault("frozen.pressure", "error", values, side=sole.side)
-        far = float(np.median(sole.distance(point[loaded], loaded)))
-        if far > units.BELOW and not case.found("pressure_offset", "point_units"):
-            values = {"load": load.name, "foot": sole.body, "far": far, "limit": units.BELOW}
+        away, size = sole.distance(point), np.linalg.norm(force, axis=1)
+        astray = loaded & (away > units.BELOW)
+        far, turning = float(np.median(away[loaded])), size * (away - units.BELOW) / case.fixed.model.mass
+        if case.found("pressure_offset", "point_units"):
+            continue
+        values = {"load": load.name, "foot": sole.body, "far": far, "limit": units.BELOW}
+        if far > units.BELOW:
             yield case.fault("pressure_outside.loads", "error", values)
+        elif walks(case.fixed) and turning.max(initial=0.0, where=astray) > ASTRAY:
+            values |= {"farthest": away[astray].max(), "force": size[astray].max()}
+            yield case.fault("pressure_outside.edges", "warning", values, times=time_spans(astray, case.time))
 
 
 def cut_loads(case: ModelCase) -> Iterator[Finding]:
@@ -606,12 +645,13 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find contacts whose center of pressure lies under the other foot than the loaded one."""
     soles = case.fixed.soles
-    for load in case.loads if len(soles) == 2 else ():
+    for load in case.loads if len(soles) == 2 and not case.found("plates_swapped") else ():
         if (sole := case.sole_of(load)) is None:
             continue
         here, other = (1, 0) if sole is soles[1] else (0, 1)
         times, shares, far = _contacts(case, load)
-        wrong = (far[:, here] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, here])
+        wrong = far[:, other] < np.minimum(NEARER * far[:, here], units.BELOW)
+        wrong &= far[:, here] > FOOT_HALF_WIDTH
         if not wrong.any():
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]
@@ -653,7 +693,8 @@ def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, boo
 def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Find pressures that go from toe to heel; compare their ways under both feet in the same part of a step."""
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
-    for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
+    under = walks(fixed) and not case.found("pressure_outside")
+    for sole, point, loaded in pressure_on_feet(case) if under else ():
         along, _, long = sole.place(point)
         share = along / long
         steps.append([(share[step], first, last) for step, first, last in long_steps(case, loaded)])

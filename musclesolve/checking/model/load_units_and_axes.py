@@ -17,7 +17,7 @@ A second route: a loaded foot stands. A shift with which loads act on moving fee
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import cast
 
 import numpy as np
@@ -36,7 +36,7 @@ from musclesolve.checking.model.model_case import (
     ModelCase,
     standard_errors,
 )
-from musclesolve.checking.model.posture import walks
+from musclesolve.checking.model.posture import FEW, walks
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import POINT_UNITS, SIGNED_AXES, ExternalLoad, axes_in_words
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
@@ -223,6 +223,28 @@ def groups(case: ModelCase) -> list[list[str]]:
 def named(case: ModelCase, names: Sequence[str]) -> Loads:
     """The loads of some names."""
     return tuple(load for load in case.loads if load.name in names)
+
+
+def exchanged_points(case: ModelCase) -> Iterator[Finding]:
+    """Find two loads whose points are exchanged: while both carry, the point of each lies under the foot of the other.
+
+    Loads on the wrong feet have their points under these feet at all times.
+    """
+    for pair in combinations(case.loads, 2):
+        soles, points = [case.sole_of(load) for load in pair], [case.point(load) for load in pair]
+        both = points[0][2] & points[1][2]
+        if None in soles or both.sum() < FEW:
+            continue
+        # [frames in which both carry, or all, of each load][own foot, other foot]
+        far = np.array([
+            [[np.median(sole.distance(point[some], some)) for sole in order if sole] for some in (both, loaded)]
+            for order, (_, point, loaded) in zip((soles, soles[::-1]), points, strict=True)
+        ])  # fmt: skip
+        if far[:, 0, 0].min() > BELOW > far[:, 0, 1].max() and far[:, 1, 1].max() > BELOW:
+            values = {"one": pair[0].name, "other": pair[1].name}
+            values |= {"now": far[:, 0, 0].min(), "then": far[:, 0, 1].max()}
+            yield case.fault("plates_swapped.load_points", "error", values)
+            return
 
 
 def point_unit(case: ModelCase) -> Iterator[Finding]:

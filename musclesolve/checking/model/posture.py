@@ -8,10 +8,10 @@ and their difference up to 5, toes point 3 degrees inward to 6 outward with a di
 slower third of the frames has up to 0.22 m/s.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -118,6 +118,11 @@ SLIPS, MUCH_STILLER, STILLER = 0.05, (0.62, 0.8), (0.85, 1.15)
 wrong, each with the share of the other foot that remains at least; sound walks keep 1.02 of both feet."""
 SIZE = 0.035
 """Share of the velocity of the body with which no two feet slide while they stand on a floor; sound ones 0.018."""
+LATE = -0.06, -0.03, 0.03, 0.06
+"""Times by which the coordinates of the root are taken later [s]: planted feet of sound walks slide 2.3 times as fast
+with 30 ms, of roots 30 to 50 ms late or early 0.26 to 0.51 times as fast."""
+PAIRS_ALIKE = 1.3
+"""Speed of planted feet, over the least one, up to which another offset explains it as well."""
 TURNING = "hip_rotation"
 LEVELS = {"angle_offset": 1.0, "angle_offset.turned": -1.0}
 """Offset of an angle of both legs that may bring the soles to the floor -> its sign over the pitch of the soles."""
@@ -445,6 +450,68 @@ def _accusation(
     return finding(code, "error", said | {"otherwise": more}, where)
 
 
+def _with_gains(
+    value: Array, number: Mapping[str, int], known: set[str]
+) -> tuple[list[tuple[str, str, float]], Array]:
+    """The `GAINS` of known angles, and angles (T, K) with them (H, T, K)."""
+    gains = [gain for gain in GAINS if {with_side(x, s) for x in gain[:2] for s in SIDES} <= known]
+    changed = np.repeat(value[None], len(gains), axis=0)
+    for pose_of, (stem, source, share) in zip(changed, gains, strict=True):
+        columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in (stem, source))
+        pose_of[:, columns] += share * value[:, sources]
+    return gains, changed
+
+
+def root_and_legs(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find a root of another time than the legs, and hips or knees with one offset: without them feet stand stiller.
+
+    The root at t + d has the values x + d x' + d^2 x'' / 2. An offset tilts both soles by as much.
+    """
+    every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
+    time, value, motion = fixed.time[::every], fixed.motion.value[::every], fixed.motion
+    few = (
+        len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed) or not knows_the_ground(fixed)
+    )
+    if few or (now := _slips(fixed, value[None], time)[0][0]).max() <= SLIPS:
+        return
+    known, where = {*body.motion.names}, Where(body.motion.file)
+    pitch = standing(fixed, body_motion(fixed.model, value), time).pitch
+    size = pitch.mean() if abs(pitch.mean()) > PITCH else 0.0
+    pairs = [(f"{stem}_r", f"{stem}_l") for stem in SPECTRA[:2] if size]
+    changes = [
+        *(((), by) for by in LATE),
+        *product([pair for pair in pairs if {*pair} <= known], (size, -size)),
+    ]
+    changed = np.repeat(value[None], len(changes), axis=0)
+    root = [number[name] for joint in fixed.model.roots for name in joint.coordinates]
+    for pose_of, (names, by) in zip(changed, changes, strict=True):
+        pose_of[:, [number[name] for name in names]] += np.radians(by)
+        rates = motion.speed[::every, root], motion.acceleration[::every, root]
+        pose_of[:, root] += 0.0 if names else by * rates[0] + 0.5 * by**2 * rates[1]
+
+    def remains(poses: Array) -> Array:
+        """The share of the speed of the faster foot that remains (H,)."""
+        then, stand = _slips(fixed, poses, time)
+        return np.asarray(np.where(stand, then / now, np.inf).max(axis=1))
+
+    left = remains(changed)
+    best = int(left.argmin())
+    if left[best] < MUCH_STILLER[0] and left[best] < remains(_with_gains(value, number, known)[1]).min(
+        initial=1.0
+    ):
+        like = [
+            changes[k]
+            for k in np.flatnonzero(left < PAIRS_ALIKE * left[best])
+            if bool(changes[k][0]) == bool(changes[best][0])
+        ]
+        names = ", or ".join(f"{by:+.0f} degrees on {' and '.join(pair)}" for pair, by in like)
+        by = changes[best][1]
+        values = {"names": names, "now": now.max(), "then": left[best] * now.max(), "size": abs(by)}
+        values |= {"right": pitch[0], "left": pitch[1], "late": "earlier" if by > 0.0 else "later"}
+        code = "angle_offset.pair" if changes[best][0] else "foot_slides.root"
+        yield finding(code, "error", values, where)
+
+
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find planted feet that stand stiller with another scale of an angle, without a part of another one, or turned.
 
@@ -459,11 +526,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if now.max() <= SLIPS or not knows_the_ground(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
-    gains = [gain for gain in GAINS if {with_side(x, s) for x in gain[:2] for s in SIDES} <= known]
-    changed = np.repeat(value[None], len(gains), axis=0)
-    for pose_of, (stem, source, share) in zip(changed, gains, strict=True):
-        columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in (stem, source))
-        pose_of[:, columns] += share * value[:, sources]
+    gains, changed = _with_gains(value, number, known)
     then, stand = _slips(fixed, changed, time)
     then = np.where(stand, then, np.inf)
     remains = then / now
