@@ -11,7 +11,7 @@ slower third of the frames has up to 0.22 m/s.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -463,57 +463,74 @@ def _with_gains(
 
 
 def root_and_legs(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find a root of another time than the legs, and hips or knees with one offset: without them feet stand stiller.
+    """Find changes of the root or of both legs with which both planted feet stand much stiller.
 
-    The root at t + d has the values x + d x' + d^2 x'' / 2. An offset tilts both soles by as much.
+    The root is taken at another time t + d, with the values x + d x' + d^2 x'' / 2, or turned about the vertical. Hips
+    or knees get the offset with which the soles are level.
     """
     every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
     time, value, motion = fixed.time[::every], fixed.motion.value[::every], fixed.motion
     few = (
         len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed) or not knows_the_ground(fixed)
     )
-    if few or (now := _slips(fixed, value[None], time)[0][0]).max() <= SLIPS:
+    if few or (now := _slips(fixed, value[None], time)[0][0]).min() <= SLIPS:
         return
-    known, where = {*body.motion.names}, Where(body.motion.file)
+    known, where, root = {*body.motion.names}, Where(body.motion.file), fixed.model.roots[0]
     pitch = standing(fixed, body_motion(fixed.model, value), time).pitch
-    size = pitch.mean() if abs(pitch.mean()) > PITCH else 0.0
-    pairs = [(f"{stem}_r", f"{stem}_l") for stem in SPECTRA[:2] if size]
-    changes = [
-        *(((), by) for by in LATE),
-        *product([pair for pair in pairs if {*pair} <= known], (size, -size)),
+    size, steep = float(pitch.mean()), abs(pitch.mean()) > PITCH
+    pairs = [
+        (f"{stem}_r", f"{stem}_l") for stem in SPECTRA[:2] if steep and {f"{stem}_r", f"{stem}_l"} <= known
     ]
+    vertical = [
+        axis.coordinates
+        for axis in root.rotations
+        if len(axis.coordinates) == 1 and abs(root.inboard.rotation @ axis.axis @ fixed.model.up) > VERTICAL
+    ]
+    headings = [names for names in vertical[:1] if {*names} <= known]
+    changes: list[tuple[str, tuple[str, ...], float]] = [
+        ("foot_slides.root", root.coordinates, by) for by in LATE
+    ]
+    changes += [("angle_offset.pair", pair, by) for pair in pairs for by in (size, -size)]
+    changes += [("walking_direction.model", names, by) for names in headings for by in HEADINGS]
+    changes += [("angle_sign", names, 0.0) for names in headings]
     changed = np.repeat(value[None], len(changes), axis=0)
-    root = [number[name] for joint in fixed.model.roots for name in joint.coordinates]
-    for pose_of, (names, by) in zip(changed, changes, strict=True):
-        pose_of[:, [number[name] for name in names]] += np.radians(by)
-        rates = motion.speed[::every, root], motion.acceleration[::every, root]
-        pose_of[:, root] += 0.0 if names else by * rates[0] + 0.5 * by**2 * rates[1]
-
-    def remains(poses: Array) -> Array:
-        """The share of the speed of the faster foot that remains (H,)."""
-        then, stand = _slips(fixed, poses, time)
-        return np.asarray(np.where(stand, then / now, np.inf).max(axis=1))
-
-    left = remains(changed)
+    for pose_of, (code, names, by) in zip(changed, changes, strict=True):
+        columns = [number[name] for name in names]
+        if code == "foot_slides.root":
+            later = by * motion.speed + 0.5 * by**2 * motion.acceleration
+            pose_of[:, columns] += later[::every, columns]
+        else:
+            pose_of[:, columns] = (1.0 if by else -1.0) * value[:, columns] + np.radians(by)
+    # a foot that swings passes the body
+    way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
+    slips, stand = _slips(fixed, changed, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
+    left = np.where(stand, slips / now, np.inf).max(axis=1)
     best = int(left.argmin())
-    if left[best] < MUCH_STILLER[0] and left[best] < remains(_with_gains(value, number, known)[1]).min(
-        initial=1.0
-    ):
-        like = [
-            changes[k]
-            for k in np.flatnonzero(left < PAIRS_ALIKE * left[best])
-            if bool(changes[k][0]) == bool(changes[best][0])
-        ]
-        names = ", or ".join(f"{by:+.0f} degrees on {' and '.join(pair)}" for pair, by in like)
-        by = changes[best][1]
-        values = {"names": names, "now": now.max(), "then": left[best] * now.max(), "size": abs(by)}
-        values |= {"right": pitch[0], "left": pitch[1], "late": "earlier" if by > 0.0 else "later"}
-        code = "angle_offset.pair" if changes[best][0] else "foot_slides.root"
-        yield finding(code, "error", values, where)
+    if not left[best] < MUCH_STILLER[0]:
+        return
+    (code, names, by), then = changes[best], slips[best].mean()
+    _, gained = _with_gains(value, number, known)
+    if len(gained) and (_slips(fixed, gained, time)[0] / now).max(axis=1).min() < left[best]:
+        return  # another fault explains it better
+    if code == "angle_sign":
+        why = f"planted feet slide with {now.mean():.2f} m/s"
+        yield _accusation(code, names, why, f"they slide with {then:.2f} m/s", where)
+        return
+    like = [changes[k] for k in np.flatnonzero(left < PAIRS_ALIKE * left[best]) if changes[k][0] == code]
+    changed_by = ", or ".join(f"{by:+.0f} degrees on {' and '.join(pair)}" for _, pair, by in like)
+    values = {"name": names[0], "by": by, "names": changed_by, "now": now.mean(), "then": then}
+    values |= {
+        "right": pitch[0],
+        "left": pitch[1],
+        "late": "earlier" if by > 0.0 else "later",
+        "size": abs(by),
+    }
+    small = code == "walking_direction.model" and abs(by) <= ASTRAY
+    yield finding(code, "warning" if small else "error", values, where)
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find planted feet that stand stiller with another scale of an angle, without a part of another one, or turned.
+    """Find planted feet that stand stiller with another scale of an angle, or without a part of another one.
 
     A model of another size than the person is wrong on both sides.
     """
@@ -546,29 +563,6 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield from (of_size := [] if fixed.belt.any() else list(slips_of_size(fixed, where)))
         if gains and not of_size and (both := remains.max(axis=1)).min() < STILLER[0]:
             yield slides(int(both.argmin()), int(now.argmax()), "both", "")
-    root = fixed.model.roots[0]
-    heading = [
-        axis.coordinates[0]
-        for axis in root.rotations
-        if len(axis.coordinates) == 1 and abs(root.inboard.rotation @ axis.axis @ fixed.model.up) > VERTICAL
-    ]
-    if now.min() <= SLIPS or not {*heading} & known:
-        return
-    turned = np.repeat(value[None], len(HEADINGS) + 1, axis=0)
-    turned[:-1, :, number[heading[0]]] += np.radians(HEADINGS)[:, None]
-    turned[-1, :, number[heading[0]]] *= -1.0
-    # a foot that swings passes the body
-    way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
-    slips, stand = _slips(fixed, turned, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
-    best = int(slips.sum(axis=1).argmin())
-    if not stand[best].all() or not (slips[best] < MUCH_STILLER[0] * now).all():
-        return
-    if best == len(HEADINGS):
-        why = f"planted feet slide with {now.mean():.2f} m/s"
-        yield _accusation("angle_sign", heading, why, f"they slide with {slips[best].mean():.2f} m/s", where)
-    else:
-        said = {"name": heading[0], "by": HEADINGS[best], "now": now.mean(), "then": slips[best].mean()}
-        yield finding("walking_direction.model", error_if(abs(HEADINGS[best]) > ASTRAY), said, where)
 
 
 def slips_of_size(fixed: Motion, where: Where) -> Iterator[Finding]:
