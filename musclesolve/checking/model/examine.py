@@ -37,13 +37,8 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
     coordinates.locked_coordinates,
 )
 """Checks of the model and its muscles in the poses of the motion."""
-OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
-    coordinates.angle_units,
-    coordinates.frozen_coordinates,
-    posture.body_that_goes_backward,
-)
-OF_COLUMNS = coordinates.steps_of_coordinates, posture.spectra
-OF_FEET = posture.feet_on_floor, posture.feet_that_slide
+OF_COORDINATES = coordinates.angle_units, coordinates.frozen_coordinates, posture.body_that_goes_backward
+OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.spectra
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
     load_balance.frames_of_loads: "",
@@ -117,11 +112,9 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     leaps = any(one.severity == "error" for one in findings)  # smaller ones hardly affect other checks
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
-    findings += [
-        Finding("truncated", "warning", note.rstrip("."), note.remedy, Where())
-        for note in dict.fromkeys(body.notes)
-        if isinstance(note, WarningNote) and note.code == "truncated"
-    ]
+    for note in dict.fromkeys(body.notes):
+        if isinstance(note, WarningNote) and note.code == "truncated":
+            findings.append(Finding("truncated", "warning", note.rstrip("."), note.remedy, Where()))
     findings += _asked(given_moments.belonging, body)
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
@@ -138,22 +131,18 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     findings += of_coordinates
-    of_posture = _asked(posture.root_and_legs, body, fixed)
-    of_posture += [
-        fault
-        for check in (*OF_COLUMNS, *(() if of_posture else OF_FEET))
-        for fault in _asked(check, body, fixed)
-    ]
+    of_posture = _asked(posture.feet_that_slide, body, fixed)
+    known_cause = any(fault.severity == "error" for fault in of_posture)  # of feet that do not stand
+    of_posture += [fault for check in OF_POSTURE[known_cause:] for fault in _asked(check, body, fixed)]
     findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
         moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
         masses = {"carried": changed.carried, "given": body.model.mass}
-        held = (
-            Finding(warning.code, "warning", warning.what, warning.remedy, place)
-            for warning in changed.warnings
-        )
-        findings += [finding("motion_change", "note", moved | masses, place), *held]
+        findings.append(finding("motion_change", "note", moved | masses, place))
+        findings += [
+            Finding(held.code, "warning", held.what, held.remedy, place) for held in changed.warnings
+        ]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads, body)]
     # wrong coordinates change the moments and loads that the body needs
@@ -185,10 +174,9 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
             left = np.nansum((under - body.moment) ** 2)
             known["place"] &= bool(left < BELONGS**2 * np.nansum(body.moment**2))
-        case = case.with_findings(
-            _asked(units.exchanged_points, case) if on_ground and moments is None else []
-        )
-        known["place"] &= not case.found("plates_swapped")
+        if on_ground and moments is None:
+            case = case.with_findings(_asked(units.exchanged_points, case))
+            known["place"] &= not case.found("plates_swapped")
         for of_loads, needs in OF_LOADS.items():
             if all(known[need] for need in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))

@@ -362,9 +362,8 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
         values = {"loads": few(names), "share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
         values |= {"angle": float(np.degrees(np.arctan(abs(by))))}
         lean = by * np.eye(3)[axis]
-        repair = units.each_load(
-            lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean)), names
-        )
+        upright = np.eye(3) + np.outer(up, lean)
+        repair = units.each_load(lambda load: replace(load, force=load.force @ upright), names)
         yield case.fault("leaning_force.loads", "warning", values, repair)
 
 
@@ -672,9 +671,8 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
         parts = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
         force = np.array([np.linalg.norm(push, axis=1) * loaded for push, _, loaded in parts])
         size = force.sum(axis=0) if parts else np.zeros(len(case.time))
-        points = sum(
-            (share[:, None] * point for share, (_, point, _) in zip(force, parts, strict=True)), np.zeros(3)
-        )
+        pairs = zip(force, parts, strict=True)
+        points = sum((share[:, None] * point for share, (_, point, _) in pairs), np.zeros(3))
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
 

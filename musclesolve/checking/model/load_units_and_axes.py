@@ -52,9 +52,7 @@ def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[st
 
 def scaled(factor: float | Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
     """Multiply force, point or moment of all loads, or of some, by a factor, or by one for each axis (3,)."""
-    return each_load(
-        lambda load: replace(load, **{role: factor * getattr(load, role) for role in roles}), names
-    )
+    return each_load(lambda one: replace(one, **{role: factor * getattr(one, role) for role in roles}), names)
 
 
 def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
@@ -65,9 +63,8 @@ def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
 def turned(axes: Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
     """Turn or mirror force, point and moment of loads, or of some, by a signed permutation (3, 3) of their axes."""
     of_role = {"force": axes, "point": axes, "moment": np.linalg.det(axes) * axes}
-    return each_load(
-        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles}), names
-    )
+    parts = {role: of_role[role].T for role in roles}
+    return each_load(lambda one: replace(one, **{x: getattr(one, x) @ parts[x] for x in parts}), names)
 
 
 def moved(offset: Array, names: Sequence[str] = ()) -> Change:
@@ -96,9 +93,7 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
             force, moment = (np.where(mine, values, 0.0) for values in (load.force, load.moment))
             yield replace(load, body=body, force=force, moment=moment)
 
-    return lambda loads: tuple(
-        part for load in loads for part in (parts(load) if load.name == name else (load,))
-    )
+    return lambda loads: tuple(part for one in loads for part in (parts(one) if one.name == name else (one,)))
 
 
 HUMAN = 2.0, 640.0
@@ -498,10 +493,8 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     limit = (SMALLEST_S if fit.shift > 0.0 else EARLY_S) if fit.errors[1] > 0.0 else SERIOUS
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
-    values = shift_values(fit.shift, limit) | {
-        "error": fit.errors[0],
-        "again": AGAIN[case.body.moment_table is None],
-    }
+    values = {"error": fit.errors[0], "again": AGAIN[case.body.moment_table is None]}
+    values |= shift_values(fit.shift, limit)
     delay = case.fault("time_offset.loads", "warning", values, delayed(fit.shift))
     changed = 0.0 if delay.cost is None else delay.cost.size
     grave = abs(fit.shift) >= SERIOUS or changed > LARGE_CHANGE * case.fixed.model.mass

@@ -8,7 +8,7 @@ and their difference up to 5, toes point 3 degrees inward to 6 outward with a di
 slower third of the frames has up to 0.22 m/s.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -121,7 +121,7 @@ SIZE = 0.035
 LATE = -0.06, -0.03, 0.03, 0.06
 """Times by which the coordinates of the root are taken later [s]: planted feet of sound walks slide 2.3 times as fast
 with 30 ms, of roots 30 to 50 ms late or early 0.26 to 0.51 times as fast."""
-PAIRS_ALIKE = 1.3
+LEVELED, PAIRS_ALIKE = "angle_offset.pair", 1.3
 """Speed of planted feet, over the least one, up to which another offset explains it as well."""
 TURNING = "hip_rotation"
 LEVELS = {"angle_offset": 1.0, "angle_offset.turned": -1.0}
@@ -279,10 +279,8 @@ def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple
     aside = [(f"hip_adduction_{side}", f"hip_rotation_{side}") for side in SIDES]
     groups += [("angle_sign", pair) for pair in aside if {*pair} <= {*names}]
     groups += [("columns_exchanged", pair) for pair in (*combinations(names, 2), *combinations(roots, 2))]
-    groups += [
-        ("columns_exchanged", (f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r"))
-        for one, two in combinations(stems, 2)
-    ]
+    both = [(f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r") for one, two in combinations(stems, 2)]
+    groups += [("columns_exchanged", columns) for columns in both]
     hips = [stem for stem in stems if stem.startswith("hip")]
     for part in (hips, [stem for stem in stems if stem not in hips], stems):
         legs = [*(f"{stem}_r" for stem in part), *(f"{stem}_l" for stem in reversed(part))]
@@ -359,11 +357,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     stands = lasts_a_stride(fixed) or bool(_slips(fixed, value[None], time, lasting=STANCE)[1].all())
     now, where = standing(fixed, body_motion(fixed.model, value), time), Where(body.motion.file)
     fits, number = now.worst() < 1.0, fixed.model.coordinate_number
-    names = [
-        name
-        for name in body.motion.names
-        if split_side(name)[0] in ANGLES and has_side(name) and not fixed.model.coordinates[name].locked
-    ]
+    of_legs = [name for name in body.motion.names if split_side(name)[0] in ANGLES and has_side(name)]
+    names = [name for name in of_legs if not fixed.model.coordinates[name].locked]
     of_root = {name for axis in fixed.model.roots[0].rotations for name in axis.coordinates}
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
     groups, columns_of = _changes_of_angles(names, roots), body.motion.names
@@ -450,103 +445,71 @@ def _accusation(
     return finding(code, "error", said | {"otherwise": more}, where)
 
 
-def _with_gains(
-    value: Array, number: Mapping[str, int], known: set[str]
-) -> tuple[list[tuple[str, str, float]], Array]:
-    """The `GAINS` of known angles, and angles (T, K) with them (H, T, K)."""
+def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find planted feet that stand stiller with another scale of an angle, or without a part of another one.
+
+    A model of another size than the person is wrong on both sides. Both feet may stand much stiller with the root turned,
+    or at another time t + d, with x + d x' + d^2 x'' / 2, or with the offset of hips or knees that levels the soles.
+    """
+    if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
+        return
+    every, number, motion = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number, fixed.motion
+    time, value = fixed.time[::every], motion.value[::every]
+    (now,), (stands,) = _slips(fixed, value[None], time)
+    # the velocity of a belt is a median over whole strides
+    if now.max() <= SLIPS or not knows_the_ground(fixed):
+        return
+    known, where, root = {*body.motion.names}, Where(body.motion.file), fixed.model.roots[0]
     gains = [gain for gain in GAINS if {with_side(x, s) for x in gain[:2] for s in SIDES} <= known]
     changed = np.repeat(value[None], len(gains), axis=0)
     for pose_of, (stem, source, share) in zip(changed, gains, strict=True):
         columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in (stem, source))
         pose_of[:, columns] += share * value[:, sources]
-    return gains, changed
-
-
-def root_and_legs(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find changes of the root or of both legs with which both planted feet stand much stiller.
-
-    The root is taken at another time t + d, with the values x + d x' + d^2 x'' / 2, or turned about the vertical. Hips
-    or knees get the offset with which the soles are level.
-    """
-    every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
-    time, value, motion = fixed.time[::every], fixed.motion.value[::every], fixed.motion
-    few = (
-        len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed) or not knows_the_ground(fixed)
-    )
-    if few or (now := _slips(fixed, value[None], time)[0][0]).min() <= SLIPS:
-        return
-    known, where, root = {*body.motion.names}, Where(body.motion.file), fixed.model.roots[0]
+    then, stand = _slips(fixed, changed, time)
+    then = np.where(stand, then, np.inf)
+    remains = then / now
     pitch = standing(fixed, body_motion(fixed.model, value), time).pitch
-    size, steep = float(pitch.mean()), abs(pitch.mean()) > PITCH
-    pairs = [
-        (f"{stem}_r", f"{stem}_l") for stem in SPECTRA[:2] if steep and {f"{stem}_r", f"{stem}_l"} <= known
+    pairs = [(f"{stem}_r", f"{stem}_l") for stem in SPECTRA[:2] if abs(pitch.mean()) > PITCH]
+    up = root.inboard.rotation.T @ fixed.model.up
+    vertical = [axis.coordinates for axis in root.rotations if abs(axis.axis @ up) > VERTICAL]
+    headings = [names for names in vertical[:1] if len(names) == 1 and {*names} <= known]
+    changes = [("foot_slides.root", tuple(root.coordinates), by) for by in LATE]
+    changes += [
+        (LEVELED, pair, by) for pair in pairs if {*pair} <= known for by in (pitch.mean(), -pitch.mean())
     ]
-    vertical = [
-        axis.coordinates
-        for axis in root.rotations
-        if len(axis.coordinates) == 1 and abs(root.inboard.rotation @ axis.axis @ fixed.model.up) > VERTICAL
-    ]
-    headings = [names for names in vertical[:1] if {*names} <= known]
-    changes: list[tuple[str, tuple[str, ...], float]] = [
-        ("foot_slides.root", root.coordinates, by) for by in LATE
-    ]
-    changes += [("angle_offset.pair", pair, by) for pair in pairs for by in (size, -size)]
     changes += [("walking_direction.model", names, by) for names in headings for by in HEADINGS]
     changes += [("angle_sign", names, 0.0) for names in headings]
     changed = np.repeat(value[None], len(changes), axis=0)
     for pose_of, (code, names, by) in zip(changed, changes, strict=True):
         columns = [number[name] for name in names]
         if code == "foot_slides.root":
-            later = by * motion.speed + 0.5 * by**2 * motion.acceleration
-            pose_of[:, columns] += later[::every, columns]
+            pose_of[:, columns] += (by * motion.speed + 0.5 * by**2 * motion.acceleration)[::every, columns]
         else:
             pose_of[:, columns] = (1.0 if by else -1.0) * value[:, columns] + np.radians(by)
     # a foot that swings passes the body
     way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
     slips, stand = _slips(fixed, changed, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
     left = np.where(stand, slips / now, np.inf).max(axis=1)
-    best = int(left.argmin())
-    if not left[best] < MUCH_STILLER[0]:
-        return
-    (code, names, by), then = changes[best], slips[best].mean()
-    _, gained = _with_gains(value, number, known)
-    if len(gained) and (_slips(fixed, gained, time)[0] / now).max(axis=1).min() < left[best]:
-        return  # another fault explains it better
-    if code == "angle_sign":
+    least, (code, names, by), still = left.min(), changes[left.argmin()], slips[left.argmin()].mean()
+    if now.min() > SLIPS and least < min(MUCH_STILLER[0], remains.max(axis=1).min(initial=1.0)):
+        like = [changes[k] for k in np.flatnonzero(left < PAIRS_ALIKE * least) if changes[k][0] == code]
+        turned = ", or ".join(f"{by:+.0f} degrees on {' and '.join(pair)}" for _, pair, by in like)
+        said = {
+            "name": names[0],
+            "by": by,
+            "names": turned,
+            "now": now.mean(),
+            "then": still,
+            "size": abs(by),
+        }
+        said |= {"right": pitch[0], "left": pitch[1], "late": "earlier" if by > 0.0 else "later"}
         why = f"planted feet slide with {now.mean():.2f} m/s"
-        yield _accusation(code, names, why, f"they slide with {then:.2f} m/s", where)
+        if code == "angle_sign":
+            yield _accusation(code, names, why, f"they slide with {still:.2f} m/s", where)
+        else:
+            small = code == "walking_direction.model" and abs(by) <= ASTRAY
+            yield finding(code, "warning" if small else "error", said, where)
         return
-    like = [changes[k] for k in np.flatnonzero(left < PAIRS_ALIKE * left[best]) if changes[k][0] == code]
-    changed_by = ", or ".join(f"{by:+.0f} degrees on {' and '.join(pair)}" for _, pair, by in like)
-    values = {"name": names[0], "by": by, "names": changed_by, "now": now.mean(), "then": then}
-    values |= {
-        "right": pitch[0],
-        "left": pitch[1],
-        "late": "earlier" if by > 0.0 else "later",
-        "size": abs(by),
-    }
-    small = code == "walking_direction.model" and abs(by) <= ASTRAY
-    yield finding(code, "warning" if small else "error", values, where)
-
-
-def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find planted feet that stand stiller with another scale of an angle, or without a part of another one.
-
-    A model of another size than the person is wrong on both sides.
-    """
-    if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
-        return
-    every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
-    time, value = fixed.time[::every], fixed.motion.value[::every]
-    (now,), (stands,) = _slips(fixed, value[None], time)
-    # the velocity of a belt is a median over whole strides
-    if now.max() <= SLIPS or not knows_the_ground(fixed):
-        return
-    known, where = {*body.motion.names}, Where(body.motion.file)
-    gains, changed = _with_gains(value, number, known)
-    then, stand = _slips(fixed, changed, time)
-    then = np.where(stand, then, np.inf)
-    remains = then / now
 
     def slides(best: int, k: int, of: str, side: str) -> Finding:
         stem, source, share = gains[best]
@@ -658,10 +621,8 @@ def _flies(fixed: Motion) -> bool:
 
 def walks(fixed: Motion) -> bool:
     """Return whether both feet swing as in walking, long enough for a spectrum."""
-    fast = [
-        np.quantile(np.linalg.norm(np.gradient(sole.heel, fixed.time, axis=0) - fixed.belt, axis=1), 0.98)
-        for sole in fixed.soles
-    ]
+    heels = [np.gradient(sole.heel, fixed.time, axis=0) - fixed.belt for sole in fixed.soles]
+    fast = [np.quantile(np.linalg.norm(speed, axis=1), 0.98) for speed in heels]
     lasts = bool(np.ptp(fixed.time) > SHORTEST)
     return lasts and len(fast) == 2 and not _flies(fixed) and bool(min(fast) > WALKING)
 
