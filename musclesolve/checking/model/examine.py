@@ -175,8 +175,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             left = np.nansum((under - body.moment) ** 2)
             known["place"] &= bool(left < BELONGS**2 * np.nansum(body.moment**2))
         if on_ground and moments is None:
-            case = case.with_findings(_asked(units.exchanged_points, case))
-            known["place"] &= not case.found("plates_swapped")
+            case = case.with_findings(_asked(units.exchanged_plates, case))
+            known |= dict.fromkeys(("place", "mass"), False) if case.found("plates_swapped") else {}
         for of_loads, needs in OF_LOADS.items():
             if all(known[need] for need in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))

@@ -23,24 +23,12 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
+from musclesolve.checking.forces import plate_balance as balance
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_axes import DEAD, LEAST_HORIZONTAL
-from musclesolve.checking.forces.plate_balance import (
-    CARRIED,
-    DISPLACED,
-    FOUND,
-    HARMLESS,
-    REVERSED,
-    SHORTEST_BALANCE,
-    BalanceFit,
-    accusations,
-    carrying_alone,
-    evidence_of_reversal,
-    likeliest,
-    observed,
-)
 from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, least_cliff, resolution
 from musclesolve.checking.model import load_units_and_axes as units
+from musclesolve.checking.model import posture
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
     CAP,
@@ -55,14 +43,7 @@ from musclesolve.checking.model.model_case import (
     wrench_cost,
 )
 from musclesolve.checking.model.muscles import size_of
-from musclesolve.checking.model.posture import (
-    SPEED,
-    STANCE,
-    knows_the_ground,
-    lasts_a_stride,
-    pressure_along_feet,
-    walks,
-)
+from musclesolve.checking.model.posture import lasts_a_stride, walks
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
@@ -245,14 +226,8 @@ def delay_of_shear(case: ModelCase) -> Iterator[Finding]:
     (forward, error), (vertical, other) = delays
     apart, error = forward - vertical, float(np.hypot(error, other))
     if units.exceeds(apart, SHEAR_LATE, error):
-
-        def at_once(load: ExternalLoad) -> ExternalLoad:
-            later = np.stack([np.interp(load.time + apart, load.time, one) for one in load.force.T], axis=1)
-            return replace(load, force=load.force + (later - load.force) @ (np.eye(3) - np.outer(up, up)))
-
-        values = {"size": abs(apart), "late": "late" if apart > 0.0 else "early", "error": error}
-        values |= {"limit": SHEAR_LATE}
-        yield case.fault("time_offset.shear", "warning", values, units.each_load(at_once))
+        values = {"size": abs(apart), "late": "late" if apart > 0.0 else "early", "limit": SHEAR_LATE}
+        yield case.fault("time_offset.shear", "warning", values | {"error": error})
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -376,12 +351,12 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     """Find points of force away from the places that balance the motion, of all plates and of each plate."""
     (scale, acting, left, kept), weight = _residual(case), case.fixed.model.weight
     kept = kept & (np.linalg.norm(acting[:, 3:], axis=1) > SCALED * weight)
-    if kept.sum() < case.fixed.fewest:
+    if kept.sum() < case.fixed.fewest or case.found("plate_baseline"):  # wrong forces turn the root, too
         return
     left, memory = left[kept, :3], round(MEMORY * case.fixed.rate)
     forces = [scale * case.force([load])[kept] for load in case.loads]
     impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
-    shows = impulses > CARRIED * weight
+    shows = impulses > balance.CARRIED * weight
 
     def fitted(patterns: Array, *names: str) -> tuple[float, tuple[str, ...], Array, Array]:
         offset, error = standard_errors(patterns, left, memory)
@@ -429,7 +404,7 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
         for run in (slice(*run) for run in true_runs(loaded)):
             turning[run] = np.cross((point[run] - point[run].mean(axis=0)) * [1.0, 0.0, 1.0], force[run])
         for step, *whole in long_steps(case, loaded):
-            if all(whole) and np.median(speed[step]) < SPEED:
+            if all(whole) and np.median(speed[step]) < posture.SPEED:
                 ways.append(float(np.ptp(along[step] / long[step])))
                 ahead.append(float((along - USUAL_SHARE * long)[step].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
@@ -498,7 +473,7 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
     """Find loads on feet that swing, where these move as feet do: a foot in the air carries nothing."""
     fixed, known = case.fixed, case.covered(case.loads, case.time)
     moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
-    for sole in fixed.soles if walks(fixed) and knows_the_ground(fixed) and not moves else ():
+    for sole in fixed.soles if walks(fixed) and posture.knows_the_ground(fixed) and not moves else ():
         under = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
         if under and swings.sum() >= case.fixed.fewest:
@@ -519,15 +494,13 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
             values = {"load": load.name, "foot": sole.body, "way": way}
             yield case.fault("frozen.pressure", "error", values, side=sole.side)
-        away, size = sole.distance(point), np.linalg.norm(force, axis=1)
-        astray = loaded & (away > units.BELOW)
-        far, turning = float(np.median(away[loaded])), size * (away - units.BELOW) / case.fixed.model.mass
-        if case.found("pressure_offset", "point_units"):
-            continue
-        values = {"load": load.name, "foot": sole.body, "far": far, "limit": units.BELOW}
-        if far > units.BELOW:
+        away, size, limit = sole.distance(point), np.linalg.norm(force, axis=1), units.BELOW
+        far, astray = float(np.median(away[loaded])), loaded & (away > limit)
+        values = {"load": load.name, "foot": sole.body, "far": far, "limit": limit}
+        if far > limit and not case.found("pressure_offset", "point_units"):
             yield case.fault("pressure_outside.loads", "error", values)
-        elif walks(case.fixed) and turning.max(initial=0.0, where=astray) > ASTRAY:
+        turning = float((size * astray * (away - limit)).max()) / case.fixed.model.mass
+        if far < 0.5 * limit and turning > ASTRAY and walks(case.fixed):
             values |= {"farthest": away[astray].max(), "force": size[astray].max()}
             yield case.fault("pressure_outside.edges", "warning", values, times=time_spans(astray, case.time))
 
@@ -684,7 +657,7 @@ def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, boo
     known = case.inside if case.body.moment_table is not None else case.covered(case.loads, case.time)
     first, last = np.flatnonzero(known)[[0, -1]] if known.any() else (0, 0)
     for begin, stop in true_runs(loaded):
-        if stop - begin > STANCE * case.fixed.rate:
+        if stop - begin > posture.STANCE * case.fixed.rate:
             yield slice(begin, stop), begin > first, stop <= last
 
 
@@ -716,7 +689,7 @@ def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure under them."""
-    yield from pressure_along_feet(case.body, case.fixed, pressure_on_feet(case))
+    yield from posture.pressure_along_feet(case.body, case.fixed, pressure_on_feet(case))
 
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
@@ -743,7 +716,7 @@ AGAINST = -0.5
 the vertical axis, a sound model may need none of it."""
 
 
-def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
+def balance_of_model(case: ModelCase) -> tuple[balance.BalanceFit, Array] | None:
     """The balance of a model, and the axes (3, 3) forward, left and up in its ground; None with too little known."""
     fixed = case.fixed
     loads, time = case.loads, case.time
@@ -755,7 +728,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
     known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.model.weight)
     known &= np.isfinite(left).all(axis=1)
-    if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
+    if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < balance.SHORTEST_BALANCE * fixed.rate:
         return None
     up, side = fixed.model.up, fixed.sideward
     axes = np.stack([np.cross(up, side), -side, up])
@@ -774,13 +747,13 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     size = fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3])
     acts, twisted = ([turned(part)[known] for part in parts] for parts in (acting, twists))
     change = np.gradient(turned(np.sum(acting, axis=0)), time, axis=0)[known]
-    return BalanceFit(time[known], turned(left)[known], size, acts, twisted, change, segments), axes
+    return balance.BalanceFit(time[known], turned(left)[known], size, acts, twisted, change, segments), axes
 
 
 def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     """Find plates that are displaced, or whose free moment has the wrong sign, where nothing else was found."""
     standing = {entry.code for entry in case.findings if entry.severity != "note" and entry.repair is None}
-    if standing - {*HARMLESS, *UNLOADED}:
+    if standing - {*balance.HARMLESS, *UNLOADED}:
         return
     sides = [sole.side for load in case.loads if (sole := case.sole_of(load))]
     on_feet = len(sides) == len(case.loads) and not len(flight_spans(case))
@@ -788,21 +761,21 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     if measured is None:
         return
     fit, axes = measured
-    judged = carrying_alone(fit, sides)
-    sample = observed(fit, [], sides, judged)
+    judged = balance.carrying_alone(fit, sides)
+    sample = balance.observed(fit, [], sides, judged)
     every = len(judged) == len(case.loads) > 1
     for _ in [] if case.found("pressure_offset") else judged:
         # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass
         names = [] if case.found("mass") else [f"place {k}" for k in judged]
         names += ["place"] * every
-        fits = accusations(sample, names)
+        fits = balance.accusations(sample, names)
         if not fits:
             break
-        name = likeliest(fits)
+        name = balance.likeliest(fits)
         offset, error = (np.array([*part, 0.0]) @ axes for part in (fits[name].size, fits[name].deviation))
         concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
-        yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
-        sample = sample.freed(name, FOUND)
+        yield displaced(case, concerned, offset, np.abs(error), balance.DISPLACED, "warning")
+        sample = sample.freed(name, balance.FOUND)
     groups = {"twist": judged} if every else {}
     groups |= {f"twist {k}": [k] for k in judged}
     for name, plates in groups.items():
@@ -810,8 +783,8 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
             continue
         estimate = sample.fit(name)
         (factor,), (deviation,) = 1.0 + estimate.size, estimate.deviation
-        evidence = evidence_of_reversal(estimate)
-        if evidence is None or evidence < REVERSED or factor > AGAINST:
+        evidence = balance.evidence_of_reversal(estimate)
+        if evidence is None or evidence < balance.REVERSED or factor > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
         repair = units.each_load(lambda load: replace(load, moment=-load.moment), names)

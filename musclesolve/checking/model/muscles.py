@@ -331,11 +331,10 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     muscles = [model.muscles[name] for name in geometry.muscles]
-    parameters = np.array([[getattr(muscle, key) for key in FIELDS.values()] for muscle in muscles]).reshape(
-        -1, 4
-    )
-    path, sizes = (geometry.opensim_length, arms, other), (size_of(model), model.mass)
-    return Anatomy(geometry.muscles, stems, *path, *parameters.T, *sizes, *_ends(model, muscles))
+    parameters = [[getattr(muscle, key) for key in FIELDS.values()] for muscle in muscles]
+    force, fiber, tendon, pennation = np.reshape(parameters, (-1, 4)).T
+    of_muscles = geometry.opensim_length, arms, other, force, fiber, tendon, pennation
+    return Anatomy(geometry.muscles, stems, *of_muscles, size_of(model), model.mass, *_ends(model, muscles))
 
 
 def _ends(

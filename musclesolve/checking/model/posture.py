@@ -448,8 +448,8 @@ def _accusation(
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find planted feet that stand stiller with another scale of an angle, or without a part of another one.
 
-    A model of another size than the person is wrong on both sides. Both feet may stand much stiller with the root turned,
-    or at another time t + d, with x + d x' + d^2 x'' / 2, or with the offset of hips or knees that levels the soles.
+    A model of another size than the person is wrong on both sides. Both feet may stand much stiller with the root
+    turned, or at another time t + d, with x + d x' + d^2 x'' / 2, or with an offset of hips or knees that levels soles.
     """
     if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
         return
