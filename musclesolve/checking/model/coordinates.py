@@ -175,16 +175,16 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     """Find feet above or below the plates that carry them, and feet that slide while they carry the body."""
-    count = max(1, round(INNER * case.fixed.rate))
-    where = Where(case.body.motion.file)
-    off: dict[str, float] = {}
+    count, where, off = (
+        max(1, round(INNER * case.fixed.rate)),
+        Where(case.body.motion.file),
+        dict[str, float](),
+    )
     for sole in case.fixed.soles:
-        heights, carried = [], np.zeros((len(case.time), 3))
-        for load in [load for load in case.loads if case.sole_of(load) is sole]:
-            force, point, loaded = case.point(load)
-            heights.append((sole.lowest - point[:, 1])[loaded])
-            carried += np.nan_to_num(force)
-        height = np.concatenate(heights) if heights else np.zeros(0)
+        under = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
+        heights = ((sole.lowest - point[:, 1])[loaded] for _, point, loaded in under)
+        height = np.concatenate([np.zeros(0), *heights])
+        carried = sum((np.nan_to_num(force) for force, *_ in under), np.zeros((len(case.time), 3)))
         # a heel strike or a push-off alone has other heights than a stance
         if len(height) >= STANDS * case.fixed.rate and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))

@@ -30,13 +30,8 @@ from musclesolve.pipeline.opensim.loads_without_plates import sole_points
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
-OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
-    muscles.joints_of_model,  # a joint changes the arms of all muscles across it
-    muscles.muscles_of_model,
-    muscles.fibers_of_motion,
-    coordinates.locked_coordinates,
-)
-"""Checks of the model and its muscles in the poses of the motion."""
+OF_MODEL = muscles.joints_of_model, muscles.muscles_of_model, muscles.fibers_of_motion
+"""Checks of muscles in the poses of the motion; a joint changes the arms of all muscles across it."""
 OF_COORDINATES = coordinates.angle_units, coordinates.frozen_coordinates, posture.body_that_goes_backward
 OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.spectra
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
@@ -117,7 +112,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             findings.append(Finding("truncated", "warning", note.rstrip("."), note.remedy, Where()))
     findings += _asked(given_moments.belonging, body)
     # muscles are known along the leaps alone
-    for of_model in () if leaps else OF_MODEL:
+    for of_model in () if leaps else (*OF_MODEL, coordinates.locked_coordinates):
         findings += _asked(of_model, body)
     if len(body.time) < 2:  # no motion
         return findings

@@ -239,10 +239,8 @@ def exchanged_plates(case: ModelCase) -> Iterator[Finding]:
         (*_, here), (*_, there) = case.point(one), case.point(other)
         if (both := here & there).sum() < FEW:
             continue
-        now, then = (
-            min(far(one, one, both), far(other, other, both)),
-            max(far(one, other, both), far(other, one, both)),
-        )
+        now = min(far(one, one, both), far(other, other, both))
+        then = max(far(one, other, both), far(other, one, both))
         if now > BELOW > then and max(far(one, other, here), far(other, one, there)) > BELOW:
             yield case.fault("plates_swapped.load_points", "error", values | {"now": now, "then": then})
             return

@@ -608,13 +608,10 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
         if invariant.key == "strength":
             limit = np.where(known[:, None], NEARLY, limit)
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
-        apart = np.zeros_like(away)
-        for name, k in number.items():
-            other = number.get(twin(name), k)
-            size = np.maximum(np.abs(values[k]), np.abs(values[other]))
-            apart[k] = np.abs(values[k] - values[other]) / (invariant.twin + invariant.relative * size)
-        for name, k in number.items():
-            other = number.get(twin(name), k)
+        of_twins = values[(twins := [number.get(twin(name), k) for name, k in number.items()])]
+        size = np.maximum(np.abs(values), np.abs(of_twins))
+        apart = np.abs(values - of_twins) / (invariant.twin + invariant.relative * size)
+        for (name, k), other in zip(number.items(), twins, strict=True):
             # of twins that differ, the one farther from the siblings, or both
             of_twin = apart[k].max() > 1.0 and away[k].max() >= away[other].max() - 1e-9
             if not of_twin and not away[k].max() > 1.0:
