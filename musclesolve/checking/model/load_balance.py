@@ -500,7 +500,7 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         if far > limit and not case.found("pressure_offset", "point_units"):
             yield case.fault("pressure_outside.loads", "error", values)
         turning = float((size * astray * (away - limit)).max()) / case.fixed.model.mass
-        if far < 0.5 * limit and turning > ASTRAY and walks(case.fixed):
+        if far < 0.5 * limit and turning > ASTRAY and case.body.moment_table is None and walks(case.fixed):
             values |= {"farthest": away[astray].max(), "force": size[astray].max()}
             yield case.fault("pressure_outside.edges", "warning", values, times=time_spans(astray, case.time))
 
