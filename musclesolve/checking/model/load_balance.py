@@ -499,8 +499,8 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         values = {"load": load.name, "foot": sole.body, "far": far, "limit": limit}
         if far > limit and not case.found("pressure_offset", "point_units"):
             yield case.fault("pressure_outside.loads", "error", values)
-        turning = float((size * astray * (away - limit)).max()) / case.fixed.model.mass
-        if far < 0.5 * limit and turning > ASTRAY and case.body.moment_table is None and walks(case.fixed):
+        lost = (size * astray * (away - limit)).max() > ASTRAY * case.fixed.model.mass
+        if far < 0.5 * limit and lost and case.body.moment_table is None and walks(case.fixed):
             values |= {"farthest": away[astray].max(), "force": size[astray].max()}
             yield case.fault("pressure_outside.edges", "warning", values, times=time_spans(astray, case.time))
 
