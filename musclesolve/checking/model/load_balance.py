@@ -214,9 +214,12 @@ def delay_of_shear(case: ModelCase) -> Iterator[Finding]:
 
     What loads F(t) leave of a force F(t + d) is d F', beside a scale of F and, forward, a lean.
     """
-    fixed, (_, acting, left, kept) = case.fixed, _residual(case, np.inf)
+    fixed, (_, acting, left, kept) = case.fixed, _residual(case)
     up, memory, delays = fixed.model.up, round(MEMORY * fixed.rate), list[tuple[float, float]]()
-    if kept.sum() < fixed.fewest or not walks(fixed) or flight_spans(case).size:
+    moves = case.found(
+        "foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale", "joint_center"
+    )
+    if kept.sum() < fixed.fewest or not walks(fixed) or flight_spans(case).size or moves:
         return
     for axis in (np.cross(up, fixed.sideward), up):
         along, upward = acting[:, 3:] @ axis, acting[:, 3:] @ up
