@@ -44,7 +44,7 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.motion.ground_reaction import wrench_at_origin
-from musclesolve.motion.motion_plausibility import HIGHEST_OF_WALKS_HZ, USUAL_CUTOFF_HZ, cutoff_with_flight
+from musclesolve.motion.motion_plausibility import cutoff_with_flight, unusual_cutoff
 from musclesolve.motion.signals.low_pass import f90, low_pass, lowest_carried
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics
 from musclesolve.pipeline.run_options import find_options
@@ -70,15 +70,12 @@ from musclesolve.results.movement import RISES
 @check_at(Stage.SUPPORT)
 def filter_cutoff(case: Case) -> Iterator[Finding]:
     """Check the cut-off frequency of the filter."""
-    (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
+    place = case.key("filter", "cutoff_hz")
     if case.trial.settings.filter.cutoff_hz is None:
         return  # the cut-off is chosen from the motion
-    high = high if runs(case.trial) else HIGHEST_OF_WALKS_HZ
     chosen = case.trial.settings.filter.fixed_cutoff
-    if chosen is not None and not low <= chosen <= high:
-        effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
-        values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
-        yield finding("cutoff", "warning", values, place)
+    if (unusual := unusual_cutoff(chosen, not runs(case.trial))) is not None:
+        yield finding("cutoff", "warning", unusual, place)
     elif (warning := cutoff_with_flight(case.trial, chosen)) is not None:
         yield Finding("cutoff", "warning", *warning, place)
 

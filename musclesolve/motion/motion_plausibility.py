@@ -430,15 +430,22 @@ def _and_other_times(flying: Array) -> str:
 
 def cutoff_notes(trial: Trial, cutoff_hz: float | None) -> list[str]:
     """Return sentences on a cut-off of the trial file that does not suit the motion."""
-    notes, (low, high) = [], USUAL_CUTOFF_HZ
-    if cutoff_hz is not None and not low <= cutoff_hz <= high:
-        does = "leaves noise in the accelerations"
-        if cutoff_hz < low:
-            does = "takes away part of the motion itself"
-        notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
+    notes = []
+    if (unusual := unusual_cutoff(cutoff_hz, walks=False)) is not None:
+        notes.append(f"The cut-off of {cutoff_hz:g} Hz {unusual['effect']}; walking needs about 6 Hz.")
     if (advice := cutoff_with_flight(trial, cutoff_hz)) is not None:
         notes.append(f"{capitalized(advice[0])}; {advice[1]}.")
     return notes
+
+
+def unusual_cutoff(cutoff_hz: float | None, walks: bool) -> dict[str, object] | None:
+    """Return a cut-off [Hz] outside the usual ones, its effect and their limits; None for a usual one or without."""
+    (low, high), effect = USUAL_CUTOFF_HZ, "leaves noise in the accelerations"
+    high = HIGHEST_OF_WALKS_HZ if walks else high
+    if cutoff_hz is None or low <= cutoff_hz <= high:
+        return None
+    effect = "takes away part of the motion" if cutoff_hz < low else effect
+    return {"chosen": cutoff_hz, "effect": effect, "low": low, "high": high}
 
 
 def cutoff_with_flight(trial: Trial, cutoff_hz: float | None) -> tuple[str, str] | None:

@@ -16,10 +16,11 @@ where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle th
 the marginal cost of a muscle that can move: a constraint is met to 1e-6 of a whole activation, and is as close to the
 bound that its multiplier is for, or the multiplier pulls on no muscle with more than 1e-6 of S_i.
 The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
-convex with an upper or concave with a lower bound alone.
+convex with an upper or concave with a lower bound alone. A constraint is known to be one of these where its second
+derivatives are constant, as of squares.
 
-A frame is infeasible where multipliers y of the moments and mu of the linear constraints c = C a + d prove it (Farkas):
-they require more than the activations reach within their bounds,
+A frame is infeasible where multipliers y of the moments and mu of such constraints prove it (Farkas), with tangents
+C a + d of the constraints where the solver ended: they require more than the activations reach within their bounds,
 
     y . b + sum_j min(mu_j l_j, mu_j u_j) - mu . d  >  sum_i max(p_i lower_i, p_i upper_i),   p = A^T y + C^T mu,
 
@@ -28,12 +29,13 @@ where a product with an infinite bound counts as minus infinity unless mu_j = 0.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.messages import enumerated
@@ -44,14 +46,17 @@ from musclesolve.sharing.certificate import (
     empty_box,
     kkt_residual,
     marginal_costs,
+    needs_reserve,
     stationarity_size,
     within_domain,
 )
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import SLACK, Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import exact_moments
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
@@ -86,6 +91,16 @@ class ExpressionConstraint:
     def linear(self) -> bool:
         """Whether the expression is linear in the activations, so that the set that it allows is convex."""
         return self.body.linear
+
+    def bends(self, problem: Problem) -> tuple[bool, bool]:
+        """Return whether it surely bends nowhere downward, and nowhere upward, by constant second derivatives."""
+        if self.linear:
+            return True, True
+        if self.body.in_pieces or self.body._functions["hessian"].jac_sparsity(0, 0).nnz():
+            return False, False
+        curvature = np.linalg.eigvalsh(self.body.term_hessian(problem, problem.lower))
+        rounding = SLACK * np.abs(curvature).max(initial=0.0)
+        return bool((curvature >= -rounding).all()), bool((curvature <= rounding).all())
 
     def bounds(self, frames: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
@@ -206,7 +221,8 @@ def solve_constrained(
 
     A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
     certificate is at most 1e-6. It is INFEASIBLE only with a proof: the moments are out of reach, or linear constraints
-    contradict them or each other. A contradiction that needs a constraint that is not linear ends as SOLVER_FAILED.
+    and convex quadratic ones contradict them or each other. A contradiction that needs another constraint ends as
+    SOLVER_FAILED, with a sentence in `notes`.
 
     Args:
         problem: a leg or a body; the solution of a frame starts the next one.
@@ -247,7 +263,8 @@ def solve_constrained(
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
-    missing = np.full(problem.n_frames, np.nan)
+    missing, convex = np.full(problem.n_frames, np.nan), not curved
+    notes: tuple[str, ...] = ()
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
@@ -264,12 +281,13 @@ def solve_constrained(
         else:
             attempt, further = frames.minimize(method)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
-        claims = store_claims(arrays, which, attempt, residual, frames, further)
+        convex = frames.surely_convex
+        claims, notes = store_claims(arrays, which, attempt, residual, frames, further)
         value[which], multiplier[which], missing[which] = claims
     found = arrays.to_solution(chosen, method, problem)
-    known = all(constraint.linear for constraint in listed)
+    less = {"stationary_only": found.stationary_only or not convex, "notes": (*found.notes, *notes)}
     solution = ConstrainedSolution(
-        **vars(found) | {"stationary_only": found.stationary_only or not known},
+        **vars(found) | less,
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
@@ -302,17 +320,19 @@ def store_claims(
     residual: Array,
     frames: "Constraints",
     further: Array,
-) -> tuple[Array, Array, Array]:
+) -> tuple[tuple[Array, Array, Array], tuple[str, ...]]:
     """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
 
     Returns:
-        Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,).
+        Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,). And
+        a sentence on the first frame that ended neither solved nor with a proof, if moments or constraints are missed.
     """
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
     against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
-    if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
-        proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction()
+    if (failed := np.flatnonzero(np.isin(status, OPEN))).size and frames.constraints:
+        proofs = frames.frames(failed).contradiction(attempt.activation[failed])
+        proof[failed], against[failed], missing[failed] = proofs
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     solved = is_solved(status)
     arrays.record(which, attempt, status, residual)
@@ -320,7 +340,8 @@ def store_claims(
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    return value, np.where(solved[:, None], further, against), missing
+    notes = frames.missed(attempt, np.isin(status, OPEN), which)
+    return (value, np.where(solved[:, None], further, against), missing), notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,57 +394,82 @@ class Constraints:
         """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
         return self.size(self.jacobian(self.middle))
 
-    def contradiction(self) -> tuple[Array, Array, Array]:
+    @cached_property
+    def convex(self) -> Mask:
+        """Whether the upper and the lower bound of each constraint surely allow a convex set, (2, 1, j)."""
+        known = [constraint.bends(self.problem) for constraint in self.constraints]
+        return np.array(known, bool).reshape(-1, 2).T[:, None]
+
+    @property
+    def surely_convex(self) -> bool:
+        """Whether all bounds together surely allow a convex set."""
+        return bool((self.convex | np.isinf([self.upper, self.lower])).all())
+
+    def contradiction(self, at: Array) -> tuple[Array, Array, Array]:
         """Multipliers y (T, m) and mu (T, j) that prove a frame infeasible, and the missing moment (T,); else NaN.
 
-        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out. By
-        duality y . (b - A a) is at least the shortage of `diagnose` wherever the constraints hold.
+        They are the proofs of `diagnose`, with the tangents of the constraints at activations (T, n) as moments;
+        moments with reserves are left out. By duality y . (b - A a) is at least the shortage of `diagnose` wherever the
+        constraints hold.
         """
         from musclesolve.sharing.analysis.diagnosis import diagnose
 
         problem, count = self.problem, len(self.constraints)
-        linear = np.flatnonzero([constraint.linear for constraint in self.constraints])
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
         missing = np.full(problem.n_frames, np.nan)
-        if not linear.size:
-            return proof, against, missing
-        program, size = self.as_moments(linear)
+        program, size = self.as_moments(np.where(np.isfinite(at), at, self.middle))
+        program = exact_moments(program)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
-        for first in (problem.n_dof,) if problem.reserve_weight is not None else (0, problem.n_dof):
+        for first in (0, problem.n_dof):
             arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
             scale = np.maximum(1.0, np.abs(moment))
             rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
-            why = diagnose(program.with_arrays(**rows, reserve_weight=None))
+            why = diagnose(program.with_arrays(**rows))
             values = why.proof / scale[why.frame]
             proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
-            against[why.frame] = 0.0
-            against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
+            against[why.frame] = values[:, problem.n_dof - first :] / size[why.frame]
             with np.errstate(divide="ignore"):
                 missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
         return proof, against, missing
 
-    def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
-        """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
-        problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
-        slope = some.jacobian(self.middle)
-        offset = some.value(self.middle) - np.einsum("tjn,tn->tj", slope, self.middle)
-        size = some.size(slope)
-        bounds = self.lower[:, linear], self.upper[:, linear]
-        return with_constraints(problem, slope, offset, *bounds, size), size
+    def missed(self, attempt: Attempt, left: Mask, number: Indices) -> tuple[str, ...]:
+        """A sentence on what the first of the frames `left` (T,) that misses anything misses where the solver ended."""
+        from musclesolve.sharing.analysis.diagnosis import moment_text
+
+        problem, a = self.problem, attempt.activation
+        lacks = problem.moment - problem.produced(a) - attempt.reserve
+        value = self.value(a)
+        beyond = np.abs(value - np.clip(value, self.lower, self.upper))
+        short, off = needs_reserve(lacks, problem.moment), beyond > TOLERANCE * self.size(self.jacobian(a))
+        for t in np.flatnonzero(left & (short.any(axis=1) | off.any(axis=1)))[:1]:
+            of_moments = zip(problem.dof or (), lacks[t], short[t], strict=True)
+            parts = [f"{dof} lacks {moment_text(moment, dof, {})}" for dof, moment, yes in of_moments if yes]
+            for j in np.flatnonzero(off[t]):
+                parts.append(f"{self.constraints[j].name} is {beyond[t, j]:.3g} beyond its bound")
+            unknown = "that no activations do better is not proved"
+            return (f"Where the solver ended in frame {number[t]}, {enumerated(parts)}; {unknown}.",)
+        return ()
+
+    def as_moments(self, at: Array) -> tuple[Problem, Array]:
+        """The problem with tangents of constraints at activations (T, n) as further moments, and their sizes h (T, j).
+
+        Only bounds that surely allow a convex set count: their tangents exclude nothing of it.
+        """
+        above, below = self.convex
+        slope = np.where((above | below)[:, :, None], self.jacobian(at), 0.0)
+        offset = np.where(above | below, self.value(at), 0.0) - np.einsum("tjn,tn->tj", slope, at)
+        bounds = np.where(below, self.lower, -np.inf), np.where(above, self.upper, np.inf)
+        size = self.size(slope)
+        return with_constraints(self.problem, slope, offset, *bounds, size), size
 
     def minimize(self, method: Solver) -> tuple[Attempt, Array]:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
         problem = self.problem
-        program, size = self.as_moments(np.arange(len(self.constraints)))
+        program, size = self.as_moments(self.middle)
         solved = solve_part(program, CostBeside(self.cost, problem), method)
-        dofs = problem.n_dof
-        attempt = Attempt(
-            solved.activation[:, : problem.n_muscles],
-            solved.reserve[:, :dofs],
-            solved.multiplier[:, :dofs],
-            solved.iterations,
-            solved.status,
-        )
+        dofs, activation = problem.n_dof, solved.activation[:, : problem.n_muscles]
+        of_moments = solved.reserve[:, :dofs], solved.multiplier[:, :dofs]
+        attempt = Attempt(activation, *of_moments, solved.iterations, solved.status)
         return attempt, solved.multiplier[:, dofs:] / size
 
     def certificate(

@@ -34,9 +34,10 @@ from musclesolve.sharing.certificate import empty_box, kkt_residual, within_doma
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen, usable_frames
-from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.problem_scale import load, reserve_terms, slope_size
 from musclesolve.sharing.solver.frame_program import claim_of
 from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
@@ -274,7 +275,7 @@ def _minimize(
     G x + r = 0 are the equations over the largest force, each multiplier and reserve scaled by the length of its row.
     The problem is the reduced one of these frames.
     """
-    muscles, rows, reserved = problem.n_muscles, full.jacobian.shape[1], problem.reserve_weight is not None
+    muscles, rows = problem.n_muscles, full.jacobian.shape[1]
     force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
     sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
     length = np.linalg.norm(sides, axis=2)
@@ -284,15 +285,17 @@ def _minimize(
     kinds = [sides[:, :rows], full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]]
 
     # the largest marginal cost that muscles are likely to reach; the cost of soft reserves limits it
-    steepest, weight = slope_size(problem, cost, load(problem)).max(axis=1), np.zeros((len(which), 0))
-    if problem.reserve_weight is not None:
+    steepest, (weight, reserves) = (
+        slope_size(problem, cost, load(problem)).max(axis=1),
+        reserve_terms(problem),
+    )
+    if soft := weight.shape[1]:
         kinds.append(sides[:, rows:])
-        multiplier = problem.reserve_weight * np.abs(problem.moment)
+        multiplier = np.where(reserves > 0.0, weight, HUGE) * np.abs(problem.moment)
         most = np.einsum("tk,tkn->tn", multiplier, np.abs(problem.moment_matrix)).max(axis=1)
         steepest = np.where(most > 0, np.minimum(steepest, most), steepest)
     steepest = np.where(steepest > 0, steepest, 1.0)
-    if problem.reserve_weight is not None:
-        weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
+    weight = weight * column[:, rows : rows + soft] ** 2 / steepest[:, None]
 
     # the pattern of G over all frames, and its entries column by column
     transposed = np.concatenate(kinds, axis=1)  # (t, unknowns, N)
@@ -317,27 +320,20 @@ def _minimize(
     # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 instead of zero
     barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
     ipopt = casadi_ipopt("full_sharing", program, IpoptOptions(tolerance, limit, barrier).ipopt())
-    reserves = np.full(weight.shape[1], np.inf)
     middle = 0.5 * (problem.lower + problem.upper)[0]
-    start = np.concatenate([np.zeros(rows), middle, np.zeros(reserves.size)])
+    start = np.concatenate([np.zeros(rows), middle, np.zeros(soft)])
     for k, t in enumerate(which):
         lower, upper = problem.lower[k], problem.upper[k]
         free = np.where(full.redundant[t], 0.0, np.inf)  # a redundant row has no multiplier
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        claimed = ipopt(
-            x0=start,
-            p=parameters[k],
-            lbx=np.concatenate([-free, lower, -reserves]),
-            ubx=np.concatenate([free, upper, reserves]),
-            lbg=0.0,
-            ubg=0.0,
-        )
+        low, high = np.concatenate([-free, lower, -reserves[k]]), np.concatenate([free, upper, reserves[k]])
+        claimed = ipopt(x0=start, p=parameters[k], lbx=low, ubx=high, lbg=0.0, ubg=0.0)
         stats, values = ipopt.stats(), claimed["x"].full()[:, 0]
         result.status[t] = claim_of(final_message(stats))
         result.iterations[t] = stats.get("iter_count", 0)
         result.multiplier[t] = values[:rows] * column[k, :rows]
         result.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
-        result.reserve[t] = values[rows + muscles :] * column[k, rows:] if reserved else 0.0
+        result.reserve[t] = values[rows + muscles :] * column[k, rows:] if soft else 0.0
         result.equation_multiplier[t] = claimed["lam_g"].full()[:, 0] * steepest[k] / force[k]
         if result.status[t] == Status.SOLVED:
             start = values

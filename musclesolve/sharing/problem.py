@@ -45,8 +45,9 @@ class Problem:
         max_isometric_force: (n,) [N].
         lower: smallest activation, a number, (n,) or (T, n); never negative.
         upper: largest activation, a number, (n,) or (T, n).
-        reserve_weight: cost of a reserve, a number, (m,) or (T, m) [cost per (N m)^2]; None: moments are met exactly. A
-            cost of levels (min/max) has no such weighting: its reserves come first, as small as possible. The weights
+        reserve_weight: cost of a reserve, a number, (m,) or (T, m) [cost per (N m)^2]; None: moments are met exactly,
+            inf: this moment is met exactly, and a frame in which it cannot be is INFEASIBLE, with a proof. A cost of
+            levels (min/max) has no such weighting: its reserves come first, as small as possible. The weights
             of `solve(on_infeasible="reserve")` are stiff enough. With weights from ten times as much on, double
             precision may not certify a frame whose moments are far beyond reach: it stays without solution.
         muscle: n names.

@@ -30,10 +30,7 @@ _ARRAYS = {
     "reaction_offset": ("Tk", "(T, k) [N], the joint reactions without contractile forces"),
     "emg": ("Tn", "(T, n) measured activations, NaN where not measured"),
     "passive_force": ("Tn", "(T, n) [N], passive tendon forces, whose moments `moment` has no part of"),
-    "fiber_force_capacity": (
-        "Tn",
-        "(T, n) [N], force of the contractile element along the fibers at activation 1",
-    ),
+    "fiber_force_capacity": ("Tn", "(T, n) [N], active force along the fibers at activation 1"),
     "fiber_length": ("Tn", "(T, n) [m]"),
     "joint_angle": ("Tm", "(T, m) [rad]"),
     "joint_rate": ("Tm", "(T, m) [rad/s]"),
@@ -56,16 +53,13 @@ _METERS = (
     "no human muscle has more than {:g}{}: meters are expected. "
     "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
 )
+_SHARES = "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum."
 _LARGEST = {
     "moment_arm": (2.0, " m", _METERS),
     "optimal_fiber_length": (1.0, " m", _METERS),
     "fiber_velocity": (10.0, " m/s", _METERS),
     "joint_angle": (6.3, " rad", "radians are expected. Multiply it by pi / 180 if it is in degrees."),
-    "emg": (
-        5.0,
-        "",
-        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum.",
-    ),
+    "emg": (5.0, "", _SHARES),
 }
 """Array -> largest value that its unit explains, the unit, and what the warning of a larger one says.
 
@@ -84,6 +78,8 @@ NEWTON_MILLIMETERS = 1e4
 
 NAME_AXES = {"muscle": "n", "dof": "m", "reaction": "k"}
 """The axis of every list of names."""
+_DIMENSIONS = {"T": "time"} | {axis: name for name, axis in NAME_AXES.items()}
+"""The dimension of every axis in a result."""
 
 
 def checked(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +88,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: see `Problem`.
     """
-    labels = {name: _labels(given.get(name)) for name in ARRAY_AXES}
+    labels = {name: _labels(name, given.get(name)) for name in ARRAY_AXES}
     # in double precision, copied where they might change; masked numbers become NaN
     arrays = {
         name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
@@ -115,11 +111,9 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
     lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
     if len(lacking) == 1:
+        fault = "joint reactions need both a matrix and an offset"
         raise input_error(
-            "missing_argument",
-            where=f"Problem.{lacking[0]}",
-            problem="joint reactions need both a matrix and an offset",
-            expected=OPTIONAL[lacking[0]],
+            "missing_argument", where=f"Problem.{lacking[0]}", problem=fault, expected=OPTIONAL[lacking[0]]
         )
     if lacking and given.get("reaction") is not None:
         raise input_error("conflict", where="Problem.reaction", problem="there are names, but no reactions")
@@ -145,17 +139,25 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "reaction" and lacking:
             continue
         names = values[kind] = _names(kind, given.get(kind), size[axis])
-        for name, stated in labels.items():
-            if ARRAY_AXES[name][-1] == axis and stated != names and sorted(stated) == sorted(names):
-                raise input_error(
-                    "conflict",
-                    where=f"Problem.{name}",
-                    problem=f"its labels are the names of `{kind}` in another order",
-                    expected="the order of the names, because the labels are not read",
-                    remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray",
+        stated = {name: of_axes for name, of_axes in labels.items() if axis in ARRAY_AXES[name]}
+        # without names the labels of one array are the names for the others
+        known = next((of_axes[axis] for of_axes in stated.values() if axis in of_axes), names)
+        known = names if given.get(kind) is not None else known
+        for name, of_axes in stated.items():
+            alike = {at for at, words in of_axes.items() if sorted(words) == sorted(known)}
+            if alike and (axis not in alike or of_axes[axis] != known):
+                fault = f"its labels are the names of `{kind}`, or the labels of another array, "
+                fault += "in another order" if axis in alike else "along another axis"
+                remedy = (
+                    f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray; or transpose it"
                 )
+                expected = "one order, because the labels are not read"
+                where = f"Problem.{name}"
+                raise input_error("conflict", where=where, problem=fault, expected=expected, remedy=remedy)
     values |= arrays
     _check_numbers(values)
+    if np.isposinf(values.get("reserve_weight", 0.0)).all():
+        values["reserve_weight"] = None
     _warn_of_units(values)
     _warn_of_weak_muscles(values)
     return values
@@ -188,7 +190,7 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
             "no less than force_capacity, its part along the tendon [N]; change both together",
         ),
         ("fiber_length", lambda x: x < 0, "zero or more [m]"),
-        ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
+        ("reserve_weight", lambda x: not_positive(x) & (x != np.inf), "a positive number; inf: no reserve"),
     ]
     for name, is_bad, expected in rules:
         if name in values:
@@ -259,13 +261,22 @@ def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:
     )
 
 
-def _labels(given: object) -> tuple[str, ...]:
-    """Labels along the last axis of a DataFrame, Series or DataArray; empty for other arrays."""
-    if hasattr(given, "iloc"):
-        labels = getattr(given, "columns", getattr(given, "index", ()))
-    else:
-        labels = getattr(given, "indexes", {}).get((None, *getattr(given, "dims", ()))[-1], ())
-    return tuple(map(str, labels))
+def _labels(name: str, given: Any) -> dict[str, tuple[str, ...]]:
+    """The labels of every axis of a DataFrame, Series or DataArray; none of other arrays.
+
+    Raises:
+        InputError: a DataArray has the dimensions of a result, such as (time, dof, muscle), in another order.
+    """
+    axes, dims = ARRAY_AXES[name], getattr(given, "dims", ())
+    if not isinstance(dims, tuple):  # a Dataset
+        return {}
+    words = [_DIMENSIONS[axis] for axis in axes]
+    if any(a != b and a in _DIMENSIONS.values() for a, b in zip(dims[::-1], words[::-1], strict=False)):
+        fault, expected = f"its dimensions are {dims}", f"array.transpose({', '.join(map(repr, words))})"
+        raise input_error("conflict", where=f"Problem.{name}", problem=fault, expected=expected)
+    indexes = given.axes if hasattr(given, "iloc") else [given.indexes.get(dim, ()) for dim in dims]
+    pairs = zip(axes[::-1], indexes[::-1], strict=False)
+    return {axis: tuple(map(str, index)) for axis, index in pairs if len(index)}
 
 
 def usable_frames(*arrays: Array) -> Mask:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, HUGE, LEAST_REACH
 from musclesolve.sharing.problem import Problem
@@ -66,6 +66,38 @@ def load(problem: Problem) -> Array:
 def fallback_weight(problem: Problem, cost: Cost) -> Array:
     """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
     return np.broadcast_to(2.0 * FALLBACK * full_cost(problem, cost)[:, None], problem.moment.shape)
+
+
+def reserve_terms(problem: Problem) -> tuple[Array, Array]:
+    """Weights of reserves (T, m), zero in place of infinite ones, and the bounds of their sizes: infinite, or zero.
+
+    Both are (T, 0) without reserves. A moment whose weight is infinite has no reserve.
+    """
+    weight = problem.moment[:, :0] if problem.reserve_weight is None else problem.reserve_weight
+    there = np.isfinite(weight)
+    return np.where(there, weight, 0.0), np.where(there, np.inf, 0.0)
+
+
+def reserve_cost(problem: Problem, reserve: Array) -> Array:
+    """The cost 1/2 sum_k w_k s_k^2 of reserves (T, m) [N m], (T,)."""
+    weight, _ = reserve_terms(problem)
+    return np.asarray(0.5 * (weight * reserve[:, : weight.shape[1]] ** 2).sum(axis=1))
+
+
+def without_reserve(problem: Problem) -> Mask:
+    """Mask of the moments that have no reserve, (T, m)."""
+    weight = np.inf if problem.reserve_weight is None else problem.reserve_weight
+    return np.broadcast_to(np.isinf(weight), problem.moment.shape)
+
+
+def exact_moments(problem: Problem) -> Problem:
+    """The problem of the moments that have no reserve, without reserves; the rows of the others are empty."""
+    if problem.reserve_weight is None:
+        return problem
+    exact = without_reserve(problem)
+    with np.errstate(invalid="ignore"):  # a frame that is not finite stays so
+        arm, moment = problem.moment_arm * exact[:, :, None], problem.moment * exact
+    return problem.with_arrays(moment_arm=arm, moment=moment, reserve_weight=None)
 
 
 def row_size(problem: Problem) -> Array:

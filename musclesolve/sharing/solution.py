@@ -47,7 +47,8 @@ class Solution:
         time: (T,) [s], where the problem states it.
         stationary_only: True where the cost, or a term or constraint of a program, is not known to be convex: the
             certificate then proves a stationary point, which may be a local optimum.
-        notes: sentences on what the cost is for this problem, where that is not what its name says.
+        notes: sentences on what the cost is for this problem, where that is not what its name says, and on what
+            constraints and moments miss where a solver failed.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])

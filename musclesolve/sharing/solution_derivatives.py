@@ -351,7 +351,8 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         The derivatives, NaN for frames that are not solved.
 
     Raises:
-        InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
+        InputError: the cost has no derivatives or lacks data; problem and solution do not belong together; the
+            solution has constraints.
     """
     problem = check_problem(problem, "solution_derivatives").numbered()
     where = "solution_derivatives(cost=...)"
@@ -360,7 +361,14 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         expected = "the cost second and the solution third: solution_derivatives(problem, cost, solution)"
         raise input_error("bad_type", where=where, problem=fault, expected=expected)
     chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
-    if check_solution(problem, solution).cost_name != chosen.label:
+    if getattr(check_solution(problem, solution), "constraint", ()):
+        fault, expected = (
+            "the solution has constraints, which may be what changes next",
+            "a solution of `solve`",
+        )
+        remedy = "where no constraint binds ms.solve(problem, cost) has the same one; else take differences"
+        raise input_error("conflict", where=where, problem=fault, expected=expected, remedy=remedy)
+    if solution.cost_name != chosen.label:
         fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
         raise input_error("conflict", where=where, problem=fault, expected="the cost that was minimized")
     which = np.atleast_1d(solution.solved)
@@ -372,12 +380,11 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     kept = part.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else part
     reserve = np.reshape(solution.reserve, problem.moment.shape)[which]
     if (kkt_residual(kept, chosen, activation, reserve, multiplier) > TOLERANCE).any():
-        raise input_error(
-            "conflict",
-            where=where,
-            problem="the solution is no optimum of this problem: it has constraints, rate limits or another problem",
-            expected="the solution of `solve` for this problem",
+        fault = (
+            "the solution is no optimum of this problem: it has constraints, rate limits or another problem"
         )
+        expected = "the solution of `solve` for this problem"
+        raise input_error("conflict", where=where, problem=fault, expected=expected)
     compliance = 1.0 / weight
     optimum, system = refine(part, chosen, compliance, activation, multiplier)
     return SolutionDerivatives(problem, chosen, which, part, activation, optimum, system)

@@ -24,7 +24,7 @@ from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
+from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import (
@@ -101,7 +101,14 @@ def solve_part(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
     chosen = fit(chosen, problem)
-    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
+    weighted = problem.reserve_weight is not None
+    refuse_unfit(method, chosen, weighted or on_infeasible == "reserve")
+    if weighted and "linear_program" in chosen.needs and without_reserve(problem).any():
+        fault = (
+            f"reserve_weight is inf for some moments; {chosen.name} takes reserves of all moments or of none"
+        )
+        remedy = "finite weights, None, or a high power, such as ActivationPower(20)"
+        raise input_error("bad_number", problem=fault, expected=remedy)
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape
@@ -133,15 +140,18 @@ def _solved(
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
     _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
-    if problem.reserve_weight is None:
-        if fits(method, cost, reserves=True):
-            for stiffness in AT_EDGE:
-                _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
-        if on_infeasible == "reserve":
-            unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
-            weight = np.full_like(problem.moment, np.nan)
-            weight[unsolved] = fallback_weight(problem.frames(unsolved), cost)
-            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
+    exact = without_reserve(problem)
+    if fits(method, cost, reserves=True):
+        for stiffness in AT_EDGE:
+            left = np.isin(arrays.status, OPEN) & exact.any(axis=1)
+            _attempt(arrays, problem, cost, method, left, start, stiffness)
+    if on_infeasible == "reserve":
+        unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & exact.any(axis=1) & ~empty
+        weight = np.array(arrays.reserve_weight)
+        weight[unsolved] = np.where(
+            exact[unsolved], fallback_weight(problem.frames(unsolved), cost), weight[unsolved]
+        )
+        _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
     solved = arrays.solved
     there = problem.frames(solved)
     arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])
@@ -169,27 +179,25 @@ def _attempt(
     if not which.any():
         return
     part = problem.frames(which)
-    program = fix_idle_muscles(part, cost)
+    program, exact = fix_idle_muscles(part, cost), without_reserve(part)
     if stiffness is not None:
-        program = program.with_arrays(reserve_weight=edge_weight(program, cost, stiffness))
+        stiff = np.where(exact, edge_weight(program, cost, stiffness), arrays.reserve_weight[which])
+        program = program.with_arrays(reserve_weight=stiff)
     attempt = solver.solve(program, cost, None if start is None else start[which])
     if not isinstance(attempt, Attempt):
-        raise input_error(
-            "bad_type",
-            where=f"the solver {solver.name!r}",
-            problem=f"its `solve` returns {type(attempt).__name__}",
-            expected=f"an Attempt ({Attempt.__module__})",
-        )
+        fault = f"its `solve` returns {type(attempt).__name__}"
+        expected = f"an Attempt ({Attempt.__module__})"
+        raise input_error("bad_type", where=f"the solver {solver.name!r}", problem=fault, expected=expected)
     if stiffness is not None:
-        attempt = replace(attempt, reserve=np.zeros_like(part.moment))
+        attempt = replace(attempt, reserve=np.where(exact, 0.0, attempt.reserve))
     residual = kkt_residual(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
     arrays.record(which, attempt, status, residual)
-    if part.reserve_weight is None:
+    if exact.any():
         arrays.infeasibility_proof[which] = proof
-    else:
+    if part.reserve_weight is not None:
         arrays.reserve_weight[which] = part.reserve_weight
     if attempt.level_multiplier is not None:
         solved = is_solved(status)[:, None, None]
@@ -217,8 +225,8 @@ def label_frames(
     """Derive the status of each frame from its certificate (T,), and check the proofs of infeasibility (T, m).
 
     A frame without certificate is infeasible where its multipliers (T, m), or the residual of the nearest moments,
-    prove it. The only claim of the solver that counts is the end of its iterations. Reserves are (T, m) [N m]; proofs
-    are NaN for the other frames, and where the problem has weights of reserves.
+    prove it by the moments without reserve. The only claim of the solver that counts is the end of its iterations.
+    Reserves are (T, m) [N m]; proofs are NaN for the other frames, and zero for moments with a reserve.
     """
     status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
     status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS
@@ -226,15 +234,17 @@ def label_frames(
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
     status[certified] = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)[certified]
     proof = np.full(problem.moment.shape, np.nan)
-    if problem.reserve_weight is None:
-        claimed = (residual > TOLERANCE) & is_proof(farkas_ratio(problem, multiplier))
-        proof[claimed] = multiplier[claimed]
-        rest = np.flatnonzero((residual > TOLERANCE) & ~claimed)
-        if rest.size:
-            part = problem.frames(rest)
-            direction = nearest_moments(part).multiplier
-            proved = is_proof(farkas_ratio(part, direction))
-            proof[rest[proved]] = direction[proved]
-        proof = proof / np.abs(proof).max(axis=1, keepdims=True)
-        status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE
+    hard, exact = exact_moments(problem), without_reserve(problem)
+    missed = (residual > TOLERANCE) & exact.any(axis=1)
+    multiplier = np.where(exact, multiplier, 0.0)
+    claimed = missed & is_proof(farkas_ratio(hard, multiplier))
+    proof[claimed] = multiplier[claimed]
+    rest = np.flatnonzero(missed & ~claimed)
+    if rest.size:
+        part = hard.frames(rest)
+        direction = np.where(exact[rest], nearest_moments(part).multiplier, 0.0)
+        proved = is_proof(farkas_ratio(part, direction))
+        proof[rest[proved]] = direction[proved]
+    proof = proof / np.abs(proof).max(axis=1, keepdims=True)
+    status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE
     return status, proof

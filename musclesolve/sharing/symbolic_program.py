@@ -46,7 +46,7 @@ from musclesolve.sharing.cost.cost_terms import flat, shapes_of
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
-from musclesolve.sharing.problem_scale import load, row_size, slope_size
+from musclesolve.sharing.problem_scale import load, reserve_cost, reserve_terms, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.frame_program import claim_of, least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt import IpoptOptions, final_message, frame_symbols
@@ -168,14 +168,9 @@ def motion_cost(
         ('smooth', True)
     """
     uses = (uses,) if isinstance(uses, str) else tuple(uses)
-    for used in uses:
-        if used not in (*ARRAY_AXES, "dt"):
-            raise input_error(
-                "sharing.cost_uses_unknown_field",
-                name=name,
-                used=repr(used),
-                fields=", ".join((*ARRAY_AXES, "dt")),
-            )
+    for unknown in (repr(used) for used in uses if used not in (*ARRAY_AXES, "dt")):
+        known = ", ".join((*ARRAY_AXES, "dt"))
+        raise input_error("sharing.cost_uses_unknown_field", name=name, used=unknown, fields=known)
     numbers = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
     extra = {
         str(key): check_type(value, Unknown, key, "an Unknown") for key, value in (unknowns or {}).items()
@@ -272,10 +267,8 @@ class Program:
     @property
     def stationary_only(self) -> bool:
         """True where a certified point need not be the optimum: something is not known to be convex."""
-        linear = all(constraint.linear for constraint in self.constraints.constraints)
-        return (
-            "nonconvex" in self.cost.needs or not linear or not all(part.convex for part in self.motion_costs)
-        )
+        convex = self.constraints.surely_convex and all(part.convex for part in self.motion_costs)
+        return "nonconvex" in self.cost.needs or not convex
 
     def nlpsol(self, name: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """The solver `casadi.nlpsol(...)` of this program; `solver(**program.arguments)` runs it.
@@ -341,15 +334,8 @@ class Program:
             if not np.allclose(matrix @ other + offset, value.full()[:, 0], 1e-9, 1e-9):
                 fault, expected = f"a {what} is of a higher degree", "a quadratic cost, linear constraints"
                 raise input_error("bad_cost", where="Program.quadratic", problem=fault, expected=expected)
-        return {
-            "P": P,
-            "q": q,
-            "A": A,
-            "lba": self.lbg - g,
-            "uba": self.ubg - g,
-            "lbx": self.lbx,
-            "ubx": self.ubx,
-        }
+        bounds = {"lba": self.lbg - g, "uba": self.ubg - g, "lbx": self.lbx, "ubx": self.ubx}
+        return {"P": P, "q": q, "A": A, **bounds}
 
     def solve(
         self,
@@ -490,21 +476,21 @@ class Program:
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
-        value_of, multiplier_of, missing = store_claims(
+        (value_of, multiplier_of, missing), notes = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
         )
-        effort = float(self.cost.value(problem, activation).sum()) + float(value.sum())
-        if problem.reserve_weight is not None:
-            effort += 0.5 * float((problem.reserve_weight * reserve**2).sum())
+        effort = (
+            self.cost.value(problem, activation).sum() + reserve_cost(problem, reserve).sum() + value.sum()
+        )
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
         solution = ProgramSolution(
-            **vars(plain) | {"stationary_only": self.stationary_only},
+            **vars(plain) | {"stationary_only": self.stationary_only, "notes": (*plain.notes, *notes)},
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
             missing_moment=missing,
             unknown=found,
-            total_cost=effort,
+            total_cost=float(effort),
             message=message,
         )
         return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
@@ -566,11 +552,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "qpsol_options": dict.fromkeys(("print_iter", "print_header", "print_info", "error_on_fail"), False),
     },
     "blocksqp": {
-        "print_header": False,
-        "print_iteration": False,
-        "linsol": "ldl",
-        "opttol": 1e-10,
-        "nlinfeastol": 1e-10,
+        **{"print_header": False, "print_iteration": False},
+        **{"linsol": "ldl", "opttol": 1e-10, "nlinfeastol": 1e-10},
     },
     "fatrop": {"fatrop": {"print_level": 0, "tol": 1e-8, "max_iter": 300}},
 }
@@ -630,18 +613,15 @@ def program(
     check_cost(problem, chosen)
     check_expression(problem, chosen)
     frames, muscles = problem.force_capacity.shape
-    soft = 0 if problem.reserve_weight is None else problem.n_dof
+    weight, free = reserve_terms(problem)
+    soft = weight.shape[1]
     held = Constraints.of(problem, chosen, listed)
     size = held.size_at_rest()
 
     row = row_size(problem)
     steepest = float(slope_size(problem, chosen, load(problem)).max())
     steepest = steepest if steepest > 0 else 1.0
-    weight = (
-        np.zeros((frames, 0))
-        if problem.reserve_weight is None
-        else problem.reserve_weight * row**2 / steepest
-    )
+    weight = weight * row[:, :soft] ** 2 / steepest
     of_constraints = tuple(constraint.body.parameters(problem) for constraint in listed)
     numbers = (chosen.parameters(problem), of_constraints)
     scaled = (np.full(frames, 1.0 / steepest), weight, 1.0 / size, problem.moment_matrix / row[:, :, None])
@@ -680,7 +660,6 @@ def program(
         at = casadi.vertcat(casadi.vec(columns[:muscles, :]), x[frames * width :])
         objective = objective + total(at) / steepest
 
-    free = np.full((frames, soft), np.inf)
     parts = {kind: [unknown.column(kind) for unknown in extra] for kind in ("lower", "upper", "start")}
     lower = np.concatenate([np.hstack([problem.lower, -free]).ravel(), *parts["lower"]])
     upper = np.concatenate([np.hstack([problem.upper, free]).ravel(), *parts["upper"]])

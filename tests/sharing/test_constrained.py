@@ -127,8 +127,14 @@ def test_a_strong_muscle_hides_no_wrong_multiplier_of_weak_ones(expression):
 
 
 def test_what_cannot_be_has_no_solution():
-    curved = expression_constraint("curved", lambda a, f, data: a[0] ** 2 + a[1] ** 2, upper=0.1)
-    assert solve_constrained(ARM, "force_squared", [curved]).status == ms.Status.SOLVER_FAILED
+    hollow = expression_constraint("hollow", lambda a, f, data: casadi.sumsqr(a), lower=3.0)
+    failed = solve_constrained(ARM, "force_squared", [hollow])
+    assert failed.status == ms.Status.SOLVER_FAILED and failed.stationary_only
+    words = failed.summary().splitlines()[-1]
+    assert words.startswith(
+        "Where the solver ended in frame 0, dof_0 lacks 70.0 N m of negative moment and hollow is"
+    )
+    assert words.endswith("is 1 beyond its bound; that no activations do better is not proved.")
     beyond = ms.Problem([[0.05, 0.05]], [300.0], [1000.0] * 2, [1000.0] * 2)
     found = solve_constrained(beyond, "force_squared", [first_at_most(0.2)])
     assert found.status == ms.Status.INFEASIBLE and np.isfinite(found.infeasibility_proof).all()
@@ -160,6 +166,62 @@ def test_a_contradiction_of_linear_constraints_is_proved():
     assert found.constraint_multiplier[0] == pytest.approx(-found.constraint_multiplier[1])
     data = found.to_dataset(soft)
     assert data["constraint_multiplier"].sel(constraint="least").item() > 0.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_contradiction_of_a_curved_constraint_is_proved(sign):
+    """a_1^2 + a_2^2 <= 0.1 allows 100 sqrt(0.05) N m at most; the constraint may be turned upside down."""
+    bound = {"upper": 0.1} if sign > 0.0 else {"lower": -0.1}
+    disc = expression_constraint("disc", lambda a, f, data: sign * casadi.sumsqr(a), **bound)
+    moment = np.array([[20.0], [23.0], [30.0], [120.0]])
+    arm = ms.Problem([[0.05, 0.05]], moment, [1000.0] * 2, [1000.0] * 2, dof=["elbow"])
+    found = solve_constrained(arm, "force_squared", disc)
+    proved = ms.Status.INFEASIBLE
+    np.testing.assert_array_equal(found.status, [ms.Status.SOLVED, proved, proved, proved])
+    lacks = moment[1:3, 0] - 100.0 * np.sqrt(0.05)
+    assert (found.missing_moment[1:3] > 0.7 * lacks).all() and (found.missing_moment[1:3] <= lacks).all()
+    assert (sign * found.constraint_multiplier[1:3, 0] / found.infeasibility_proof[1:3, 0] < 0.0).all()
+    assert "contradict" in found.summary() and "N m are missing at elbow in frame 2" in found.summary()
+    assert not found.stationary_only
+    program = ms.sharing.program(arm.frames([2]), "force_squared", disc)
+    assert program.solve().status == proved and not program.stationary_only
+
+
+def test_no_tangent_of_a_curved_constraint_proves_what_is_possible():
+    """Convex, concave and indefinite squares around activations that are possible; the solver is ended early."""
+    rng = np.random.default_rng(5)
+    for kind in range(3):
+        for most in (2, 6, 300):
+            root, center = rng.normal(size=(4, 4)), rng.uniform(size=4)
+            form = root + root.T if kind == 2 else (-1.0) ** kind * root @ root.T
+            arm, inside = rng.normal(0.0, 0.04, (2, 4)), rng.beta(0.6, 1.0, (6, 4))
+            value = np.einsum("ti,ij,tj->t", inside - center, form, inside - center)
+            squares = expression_constraint(
+                "squares",
+                lambda a, f, data, form=form, center=center: casadi.bilin(
+                    casadi.DM(form), a - center, a - center
+                ),
+                lower=value - (1e-3 if kind else np.inf),
+                upper=value + (1e-3 if kind != 1 else np.inf),
+            )
+            possible = ms.Problem(arm, 1000.0 * inside @ arm.T, [1000.0] * 4, [1000.0] * 4)
+            found = solve_constrained(possible, "activation_power", squares, Ipopt(max_iterations=most))
+            assert not (found.status == ms.Status.INFEASIBLE).any()
+            assert found.stationary_only == (kind == 2)
+
+
+def test_a_function_of_casadi_is_an_expression():
+    a, force = casadi.SX.sym("a", 2), casadi.MX.sym("force", 2)
+    squares = casadi.Function("squares", [a], [casadi.sumsqr(a)])
+    held = expression_constraint("held", squares, upper=0.2)
+    assert solve_constrained(ARM, "force_squared", held).activation == pytest.approx([0.3, 0.3], abs=1e-6)
+    activation = casadi.MX.sym("activation", 2)
+    of_both = casadi.Function("of_both", [activation, force], [casadi.sumsqr(force) + 1e6 * activation[0]])
+    found = ms.solve(ARM, ms.sharing.expression_cost("of_both", of_both, convex=True), "ipopt")
+    assert found.force == pytest.approx([50.0, 550.0], abs=1e-3)  # 2 F_1 + 1000 = 2 F_2
+    third = casadi.Function("third", [casadi.SX.sym("b", 3)], [1.0])
+    with refused("bad_cost", "third", "an expression of 2 muscles"):
+        ms.solve(ARM, ms.sharing.expression_cost("third", third))
 
 
 def test_no_moment_is_missing_where_a_constraint_contradicts_the_limits_of_activation():

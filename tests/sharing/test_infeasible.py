@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
+import musclesolve as ms
 from musclesolve import Problem, Status, solve
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.solver.interior_point import nearest_moments
@@ -168,3 +170,72 @@ def test_weights_of_reserves_of_solve_certify_moments_far_beyond_reach(cost, tim
     far = problem.with_arrays(moment=times * problem.moment)
     found = solve(far, cost, on_infeasible="reserve")
     assert (found.status == Status.SOLVED_WITH_RESERVE).all() and (found.kkt_residual <= 1e-6).all()
+
+
+def without_reserve_of_one(make_leg):
+    """A leg whose second moment has no reserve, and is out of reach in some frames, and the weights of the others."""
+    leg = make_leg(30, effort=0.5, dofs=3, muscles=9)
+    far = np.array(leg.moment)
+    far[10:20, 0] *= 4.0
+    far[20:, 1] *= 6.0
+    weight = np.array([50.0, np.inf, 10.0])
+    return replace(leg, moment=far, reserve_weight=weight), weight
+
+
+@pytest.mark.parametrize("solver", ["batch", "ipopt", "slsqp", "quadprog"])
+def test_an_infinite_weight_leaves_a_moment_without_a_reserve(make_leg, solver):
+    """The reference is a quadratic program with a column for each of the other reserves."""
+    solve_qp = pytest.importorskip("qpsolvers").solve_qp
+    problem, weight = without_reserve_of_one(make_leg)
+    answer = solve(problem, "activation_power", solver)
+    n, proof = problem.n_muscles, answer.infeasibility_proof
+    columns, ends = np.eye(3)[:, [0, 2]], np.r_[np.ones(n), 1e9, 1e9]
+    curvature = np.diag(np.r_[2.0 * np.ones(n), weight[[0, 2]]])
+    for t in range(problem.n_frames):
+        row = problem.moment_matrix[t, 1]
+        possible = row.clip(max=0.0).sum() <= problem.moment[t, 1] <= row.clip(min=0.0).sum()
+        if not possible:
+            assert answer.status[t] == Status.INFEASIBLE and (proof[t, [0, 2]] == 0.0).all()
+            assert proof[t, 1] * problem.moment[t, 1] > np.maximum(proof[t, 1] * row, 0.0).sum()
+            continue
+        rows, least = np.hstack([problem.moment_matrix[t], columns]), -ends * (ends > 1.0)
+        best = solve_qp(
+            curvature, np.zeros(n + 2), A=rows, b=problem.moment[t], lb=least, ub=ends, solver="quadprog"
+        )
+        np.testing.assert_allclose(answer.activation[t], best[:n], atol=1e-7)
+        np.testing.assert_allclose(answer.reserve[t], [best[n], 0.0, best[n + 1]], atol=1e-7)
+    assert answer.reserve[answer.solved, 1].max() == 0.0
+    assert 0 < (answer.status == Status.INFEASIBLE).sum() < 15 and answer.solved[10:20].all()
+
+
+def test_a_moment_without_reserve_at_the_edge_of_reach(make_leg):
+    """Beyond reach by half of the tolerance it is met, by fifty times the tolerance it is proved infeasible."""
+    for beyond, status in ((5e-7, Status.SOLVED_WITH_RESERVE), (5e-5, Status.INFEASIBLE)):
+        moment = [100.0 * (1.0 + beyond), 3.0]
+        pair = Problem(
+            [[0.05, 0.05], [0.03, -0.03]], moment, [1e3] * 2, [1e3] * 2, reserve_weight=[np.inf, 1.0]
+        )
+        assert solve(pair, "activation_power").status == status
+
+
+def test_infinite_weights_in_the_other_functions(make_leg):
+    problem, _ = without_reserve_of_one(make_leg)
+    answer = solve(problem, "activation_power")
+    infeasible = answer.status == Status.INFEASIBLE
+    helped = solve(problem, "activation_power", on_infeasible="reserve")
+    assert helped.solved.all() and (helped.reserve[infeasible, 1] != 0.0).all()
+    np.testing.assert_array_equal(np.isinf(helped.reserve_weight[:, 1]), ~infeasible)
+    np.testing.assert_array_equal(helped.reserve_weight[:, [0, 2]], answer.reserve_weight[:, [0, 2]])
+    why = ms.diagnose(problem)
+    np.testing.assert_array_equal(why.frame, np.flatnonzero(infeasible))
+    assert (why.shortage[:, [0, 2]] == 0.0).all() and why.sentence(0).startswith("dof_1 lacks")
+    near = problem.frames(np.arange(4))
+    program = ms.sharing.program(near, "activation_power").solve()
+    np.testing.assert_allclose(program.activation, answer.activation[:4], atol=1e-7)
+    reserves = np.nansum(0.5 * np.array([50.0, 0.0, 10.0]) * answer.reserve[:4] ** 2)
+    assert program.total_cost == pytest.approx(answer.cost[:4].sum() + reserves, rel=1e-6)
+    slopes = ms.sharing.solution_derivatives(near, "activation_power", solve(near, "activation_power"))
+    assert (slopes.reserve_by_moment[:, 1] == 0.0).all() and np.isfinite(slopes.by_moment).all()
+    with refused("bad_number", "reserve_weight", "min_max", "ActivationPower(20)"):
+        solve(problem, "min_max")
+    assert replace(problem, reserve_weight=np.inf).reserve_weight is None

@@ -100,6 +100,26 @@ def test_what_is_no_real_number_is_refused(name, value):
 
 
 @pytest.mark.parametrize(
+    "name", ["moment_arm", "moment", "force_capacity", "max_isometric_force", "lower", "upper"]
+)
+def test_none_in_the_place_of_an_array_is_refused(name):
+    with refused("not_numbers", f"Problem.{name}", "it holds None"):
+        problem(**{name: None})
+
+
+def test_none_among_the_numbers_is_a_missing_number():
+    moment = MOMENT.tolist()
+    moment[1][0] = None
+    np.testing.assert_array_equal(problem(moment=moment).valid, [True, False, True, True])
+    for name, value, owner in (
+        ("max_isometric_force", [1.0, None, 1.0], "muscle_1"),
+        ("reserve_weight", [1.0, None], "dof_1"),
+    ):
+        with refused("bad_number", f"Problem.{name}", owner):
+            problem(**{name: value})
+
+
+@pytest.mark.parametrize(
     ("name", "value", "owner", "code"),
     [
         ("lower", [0.0, 1.5, 0.0], "soleus in frame 0", "bad_number"),
@@ -115,6 +135,7 @@ def test_what_is_no_real_number_is_refused(name, value):
         ("max_isometric_force", [1.0, 0.0, 1.0], "soleus", "bad_number"),
         ("max_isometric_force", [1.0, np.nan, 1.0], "soleus", "bad_number"),
         ("reserve_weight", [1.0, 0.0], "knee in frame 0", "bad_number"),
+        ("reserve_weight", [-np.inf, 1.0], "hip in frame 0", "bad_number"),
         ("muscle", ["a", "b"], "2", "bad_shape"),
         ("muscle", ["a", "b", "a"], "'a'", "duplicate_name"),
     ],
@@ -267,6 +288,40 @@ def test_labels_in_another_order_than_the_names_are_refused():
             problem(muscle=names, **{name: table(names[::-1])})
     with refused("conflict", "Problem.moment", "dof"):
         problem(dof=dofs, moment=pd.DataFrame(MOMENT, columns=dofs[::-1]))
+
+
+def test_labels_along_another_axis_or_unlike_those_of_another_array_are_refused():
+    """In a square array the shape does not show it."""
+    names, square = (
+        ["a", "b", "c"],
+        {"moment_arm": ARM[:3], "moment": MOMENT[:3], "force_capacity": CAPACITY[:3]},
+    )
+    across = pd.DataFrame(CAPACITY[:3], index=names, columns=[0.0, 0.1, 0.2])
+    with refused("conflict", "Problem.force_capacity", "names of `muscle`", "along another axis"):
+        problem(**square | {"force_capacity": across}, muscle=names)
+    strongest = pd.Series(STRONGEST, index=names[::-1])
+    with refused("conflict", "Problem.max_isometric_force", "labels of another array, in another order"):
+        problem(force_capacity=pd.DataFrame(CAPACITY, columns=names), max_isometric_force=strongest)
+    plain = {"force_capacity": pd.DataFrame(CAPACITY[:3]), "max_isometric_force": pd.Series(STRONGEST)}
+    assert problem(**square | plain).n_frames == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "dims"),
+    [
+        ("moment_arm", ("time", "muscle", "dof")),
+        ("force_capacity", ("muscle", "time")),
+        ("moment", ("dof", "time")),
+    ],
+)
+def test_dimensions_of_results_in_another_order_are_refused(name, dims):
+    """In a square array the shape does not show it."""
+    cube, square_moment = np.full((3, 3, 3), 0.05), np.full((3, 3), 10.0)
+    square = {"moment_arm": cube, "moment": square_moment, "force_capacity": CAPACITY[:3]}
+    with refused("conflict", f"Problem.{name}", repr(dims), "array.transpose('time', "):
+        problem(**square | {name: xr.DataArray(square[name], dims=dims)})
+    other = xr.DataArray(square[name], dims=("frame", "joint", "actuator")[: len(dims)])
+    assert problem(**square | {name: other}).n_frames == 3
 
 
 @pytest.mark.parametrize(

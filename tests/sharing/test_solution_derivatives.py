@@ -609,7 +609,13 @@ def test_a_solution_within_constraints_or_of_another_problem_is_not_differentiat
     bound = expression_constraint("first", lambda activation: activation[0], upper=most)
     held = solve_constrained(problem, "stress_cubed", bound)
     other = solve(problem.with_arrays(moment=0.9 * problem.moment), "stress_cubed")
-    for solution in (held, other):
+    idle = expression_constraint("idle", lambda activation: activation[0], upper=2.0)
+    unbound = solve_constrained(problem, "stress_cubed", idle)
+    for solution, words in (
+        (held, "has constraints"),
+        (unbound, "has constraints"),
+        (other, "no optimum of this problem"),
+    ):
         assert solution.solved.all()
-        with refused("conflict", "no optimum of this problem"):
+        with refused("conflict", words):
             solution_derivatives(problem, "stress_cubed", solution)

@@ -71,8 +71,12 @@ def test_constraints_are_those_of_solve_constrained(make_leg):
     np.testing.assert_allclose(together.activation, apart.activation, atol=1e-7)
     np.testing.assert_allclose(together.constraint_multiplier, apart.constraint_multiplier, rtol=1e-4)
     assert not together.stationary_only
-    curved = expression_constraint("curved", lambda a, f, d: casadi.sumsqr(a), upper=100.0)
-    assert program(problem, "stress_cubed", curved).stationary_only
+    for bound, expected in (
+        ({"upper": 100.0}, False),
+        ({"lower": 1e-6}, True),
+    ):  # a ball, and what is beside it
+        curved = expression_constraint("curved", lambda a, f, d: casadi.sumsqr(a), **bound)
+        assert program(problem, "stress_cubed", curved).stationary_only == expected
 
 
 def test_smoothness_over_frames_has_the_optimum_of_a_quadratic_program():

@@ -33,7 +33,7 @@ from musclesolve.results.finding import Finding, Where, error_if, finding
 OF_MODEL = muscles.joints_of_model, muscles.muscles_of_model, muscles.fibers_of_motion
 """Checks of muscles in the poses of the motion; a joint changes the arms of all muscles across it."""
 OF_COORDINATES = coordinates.angle_units, coordinates.frozen_coordinates, posture.body_that_goes_backward
-OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.spectra
+OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.cutoff_of_walk, posture.spectra
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
     load_balance.frames_of_loads: "",

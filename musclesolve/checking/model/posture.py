@@ -33,6 +33,7 @@ from musclesolve.checking.model.model_case import (
     soles,
 )
 from musclesolve.checking.model.muscles import size_of
+from musclesolve.motion.motion_plausibility import unusual_cutoff
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.segments import segments
@@ -633,6 +634,12 @@ def body_that_goes_backward(body: ModelBody, fixed: Motion) -> Iterator[Finding]
     if speed < -WALKS and walks(fixed):
         gone = {"distance": -speed * np.ptp(fixed.time)}
         yield finding("walking_direction.backward", "warning", gone, Where(body.motion.file))
+
+
+def cutoff_of_walk(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Check the cut-off frequency of a motion that walks."""
+    if walks(fixed) and (unusual := unusual_cutoff(body.motion.cutoff_hz, walks=True)) is not None:
+        yield finding("cutoff", "warning", unusual, Where(body.motion.file, field="cutoff_hz"))
 
 
 def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

@@ -45,6 +45,7 @@ from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
+from musclesolve.sharing.problem_scale import exact_moments, without_reserve
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
@@ -231,13 +232,12 @@ class Diagnosis:
         """Refuse another number than one of the k infeasible frames."""
         count = len(self.frame)
         if not isinstance(number, Integral) or not -count <= number < count:
-            raise input_error(
-                "bad_value",
-                where="number",
-                problem=f"there is no frame {as_text(number)} among the {count} infeasible frames of the diagnosis",
-                expected="0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain",
-                remedy="" if count else "after soft_saturation: diagnose(problem, cost='soft_saturation')",
+            fault = (
+                f"there is no frame {as_text(number)} among the {count} infeasible frames of the diagnosis"
             )
+            expected = "0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain"
+            remedy = "" if count else "after soft_saturation: diagnose(problem, cost='soft_saturation')"
+            raise input_error("bad_value", where="number", problem=fault, expected=expected, remedy=remedy)
 
     def lacking(self, number: int) -> list[str]:
         """Names of the degrees of freedom that lack a moment in one of the k frames, the largest shortage first."""
@@ -319,7 +319,8 @@ def diagnose(
     """Find the infeasible frames of a problem and the reasons.
 
     Args:
-        problem: its reserves are ignored; frames that are not valid are left out.
+        problem: its reserves are ignored; where some moments have no reserve, the moments with one are left out.
+            Frames that are not valid are left out.
         passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
         cost: the cost that was minimized. `soft_saturation` ends at the maximum isometric force of a muscle; a least
@@ -336,6 +337,8 @@ def diagnose(
         [[18.0]]
     """
     shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
+    if without_reserve(problem).any():
+        problem = exact_moments(problem)
     if cost is not None:
         problem = within_domain(problem, fit(find_cost(cost), problem))
         problem = problem.with_arrays(lower=np.minimum(problem.lower, problem.upper))
@@ -384,18 +387,9 @@ def diagnose(
     low, high = part.moment_matrix * part.lower[:, None, :], part.moment_matrix * part.upper[:, None, :]
     least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
     certain = np.maximum(part.moment - most, 0.0) + np.minimum(part.moment - least, 0.0)
-    return Diagnosis(
-        frame=number,
-        shortage=shortage,
-        certain=certain,
-        limited=limited,
-        weight=np.where(limited, pull * part.upper, 0.0),
-        proof=proof,
-        muscle=problem.muscle or (),
-        dof=problem.dof or (),
-        part=part,
-        passive=part.moment_arm * passive,
-    )
+    weight, passive = np.where(limited, pull * part.upper, 0.0), part.moment_arm * passive
+    names = problem.muscle or (), problem.dof or ()
+    return Diagnosis(number, shortage, certain, limited, weight, proof, *names, part, passive)
 
 
 def _least(

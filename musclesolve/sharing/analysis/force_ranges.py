@@ -33,7 +33,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.problem_scale import reserve_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -217,14 +217,13 @@ def force_range(
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]
     if frames.size:
         part = framed.frames(frames)
-        least = _total(part, best, frames)
+        least = best.cost[frames] + reserve_cost(part, best.reserve[frames])
         for k in np.flatnonzero(least < 0)[:1]:
+            fault = f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}"
+            expected = "a cost of zero or more, of which `within` is a share"
+            remedy = "add a constant to the cost, so that it is never negative"
             raise input_error(
-                "bad_cost",
-                where="force_range",
-                problem=f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}",
-                expected="a cost of zero or more, of which `within` is a share",
-                remedy="add a constant to the cost, so that it is never negative",
+                "bad_cost", where="force_range", problem=fault, expected=expected, remedy=remedy
             )
 
         def excess(muscle: int, value: Array, which: NDArray[np.intp]) -> Array:
@@ -238,7 +237,8 @@ def force_range(
             held = here.with_arrays(lower=lower, upper=upper)
             solution = solve(held, chosen, solver)
             allowed = within * least[which]
-            more = np.maximum(_total(held, solution, np.arange(len(which))) - least[which], 0.0)
+            total = solution.cost + reserve_cost(held, solution.reserve)
+            more = np.maximum(total - least[which], 0.0)
             ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)
             beyond = np.where(solution.solved, np.sqrt(ratio) - 1.0, np.nan)
             return np.where(solution.status == Status.INFEASIBLE, np.inf, beyond)
@@ -260,14 +260,6 @@ def force_range(
                 array[frames, muscle] = part.force_capacity[:, muscle] * end
     span = ForceRange(*ends)
     return span.drop_frame_axis() if problem.single_frame else span
-
-
-def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Array:
-    """Cost with the cost of the reserves, (t,), of some frames of a solution."""
-    value = solution.cost[frames]
-    if problem.reserve_weight is None:
-        return value
-    return np.asarray(value + 0.5 * (problem.reserve_weight * solution.reserve[frames] ** 2).sum(axis=1))
 
 
 def _enclosed(

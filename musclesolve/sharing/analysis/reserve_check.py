@@ -154,16 +154,8 @@ def reserve_check(
     # a share is the first of these that it does not exceed
     number = np.searchsorted([0.0, strict, usual], share)
     verdict = [tuple(Verdict)[k] for k in np.where(peak > NEGLIGIBLE, number, np.minimum(number, 1))]
-    return ReserveCheck(
-        dof=dof,
-        peak=peak,
-        moment_peak=top,
-        share=share,
-        rms_share=share_of_peak(rms, rms_moment),
-        weight=np.where(helped.any(axis=0), largest, np.nan),
-        verdict=tuple(verdict),
-        limits=(strict, usual),
-    )
+    weight, rms_share = np.where(helped.any(axis=0), largest, np.nan), share_of_peak(rms, rms_moment)
+    return ReserveCheck(dof, peak, top, share, rms_share, weight, tuple(verdict), (strict, usual))
 
 
 def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:

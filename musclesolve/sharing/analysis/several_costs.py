@@ -121,12 +121,10 @@ def pareto_front(
     listed = _listed(costs, 2, "a Pareto front needs two costs or more")
     problem = check_problem(problem).numbered()
     if problem.reserve_weight is not None:
+        fault, expected = "the problem has reserves", "moments that the muscles alone produce"
+        remedy = "leave reserve_weight out; frames out of reach are marked INFEASIBLE"
         raise input_error(
-            "conflict",
-            where="Problem.reserve_weight",
-            problem="the problem has reserves",
-            expected="moments that the muscles alone produce",
-            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
+            "conflict", where="Problem.reserve_weight", problem=fault, expected=expected, remedy=remedy
         )
     action = "weighed against others"
     chosen = [check_smooth_cost(cost, problem, action, "costs", convex=True) for cost in listed]
@@ -150,16 +148,8 @@ def pareto_front(
         for row in weight
     ]
     activation, value, status = (np.stack(arrays) for arrays in zip(*points, strict=True))
-    return ParetoFront(
-        costs=tuple(cost.label for cost in chosen),
-        weight=weight,
-        activation=activation,
-        cost=value,
-        least=least,
-        largest=largest,
-        status=status,
-        scope=scope,
-    )
+    labels = tuple(cost.label for cost in chosen)
+    return ParetoFront(labels, weight, activation, value, least, largest, status, scope)
 
 
 def _listed(costs: object, least: int, problem: str) -> list[str | Cost]:

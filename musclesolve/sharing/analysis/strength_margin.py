@@ -69,12 +69,11 @@ class StrengthMargin:
             InputError: no frame is possible at full strength.
         """
         if np.isnan(self.strength).all():
+            fault = "no frame is possible at full strength"
+            expected = "a problem with a frame whose moments the muscles can produce"
+            remedy = "see what lacks: diagnose(problem)"
             raise input_error(
-                "no_overlap",
-                where="strength_margin",
-                problem="no frame is possible at full strength",
-                expected="a problem with a frame whose moments the muscles can produce",
-                remedy="see what lacks: diagnose(problem)",
+                "no_overlap", where="strength_margin", problem=fault, expected=expected, remedy=remedy
             )
         return int(np.nanargmax(self.strength))
 

@@ -77,6 +77,8 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
 
 def _taken(function: Formula) -> int:
     """How many of activation, force and data a function takes: those without default where it has fewer than three."""
+    if hasattr(function, "n_in"):  # a casadi.Function
+        return int(function.n_in())
     try:
         arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function of C
@@ -247,14 +249,9 @@ class ExpressionCost(Cost):
     __getstate__ = _fields_alone
 
     def __post_init__(self) -> None:
-        for field_name in self.uses:
-            if field_name not in FIELDS:
-                raise input_error(
-                    "sharing.cost_uses_unknown_field",
-                    name=self.name,
-                    used=as_text(field_name),
-                    fields=", ".join(FIELDS),
-                )
+        for unknown in (as_text(used) for used in self.uses if used not in FIELDS):
+            known = ", ".join(FIELDS)
+            raise input_error("sharing.cost_uses_unknown_field", name=self.name, used=unknown, fields=known)
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
             raise input_error("sharing.same_data_twice", name=self.name)
@@ -336,12 +333,10 @@ class ExpressionCost(Cost):
                 raise
             except FAULTS as error:
                 failure = failure or error
-        raise input_error(
-            "bad_cost",
-            problem=f"the expression {self.name} cannot be evaluated ({reason_of(failure)})",
-            expected="a CasADi expression of activation, force and data, with one number as its value",
-            remedy="correct it; vectors with a number for each muscle are constants: constants={'w': weights}, data.w",
-        ) from failure
+        fault = f"the expression {self.name} cannot be evaluated ({reason_of(failure)})"
+        expected = "a CasADi expression of activation, force and data, with one number as its value"
+        remedy = "correct it; vectors with a number for each muscle are constants: constants={'w': weights}, data.w"
+        raise input_error("bad_cost", problem=fault, expected=expected, remedy=remedy) from failure
 
     def _probes(self) -> Iterator[Shapes]:
         """Shapes with which the expression may be tried: the sizes of a problem are not known yet.
@@ -447,7 +442,7 @@ class ExpressionCost(Cost):
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
             f"problem ({reason_of(error)})",
-            expected=f"numbers of muscles below {muscles}",
+            expected=f"an expression of {muscles} muscles, with numbers from 0 to {muscles - 1}",
             remedy="find them by name: problem.muscle.index(NAME)",
         )
 
@@ -467,12 +462,8 @@ class ExpressionCost(Cost):
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
         arrays = self._fitting(problem)
         if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
-            raise input_error(
-                "not_finite",
-                where="Problem.emg",
-                problem=f"the expression {self.name} uses emg, which is not measured for every muscle and frame",
-                expected="finite numbers",
-            )
+            fault = f"the expression {self.name} uses emg, which is not measured for every muscle and frame"
+            raise input_error("not_finite", where="Problem.emg", problem=fault, expected="finite numbers")
         return arrays
 
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:

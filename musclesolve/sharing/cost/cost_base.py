@@ -382,13 +382,8 @@ class WeightedSum(Cost):
 
     def term_parameters(self, problem: Problem) -> Parameters:
         """A weight (T,) and the parameters of its terms for each cost."""
-        return tuple(
-            (
-                np.broadcast_to(np.asarray(factor, dtype=float), problem.n_frames),
-                cost.term_parameters(problem),
-            )
-            for factor, cost in zip(self.factors(problem), self.costs, strict=True)
-        )
+        weights = (np.broadcast_to(np.asarray(w, float), problem.n_frames) for w in self.factors(problem))
+        return tuple(zip(weights, (cost.term_parameters(problem) for cost in self.costs), strict=True))
 
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""

@@ -117,7 +117,7 @@ def check_expression(problem: Problem, cost: Cost) -> None:
     for part in single_costs(cost):
         if part.built_in or isinstance(part, ExpressionCost):
             continue
-        first = problem.frames(slice(0, 1))
+        first, where = problem.frames(slice(0, 1)), f"the cost {part.name}"
         activation = first.lower + 0.37 * (first.upper - first.lower)
         numbers = part.term_parameters(first)
         a, p = casadi.SX.sym("a", first.n_muscles), parameter_symbols(casadi.SX.sym, shapes_of(numbers))
@@ -125,12 +125,11 @@ def check_expression(problem: Problem, cost: Cost) -> None:
             symbol = casadi.SX(part.term_expression(casadi, a, p))
         except (NotImplementedError, TypeError) as error:
             batch = "" if {"coupled", "nonconvex"} & cost.needs else "batch, "
+            fault = "term_expression gives no expression of CasADi"
+            expected = "the value of term_value in one frame, made of activation and parameters"
+            remedy = f"or ms.solve with {batch}cyipopt or slsqp, which need no expression"
             raise input_error(
-                "bad_cost",
-                where=f"the cost {part.name}",
-                problem="term_expression gives no expression of CasADi",
-                expected="the value of term_value in one frame, made of activation and parameters",
-                remedy=f"or ms.solve with {batch}cyipopt or slsqp, which need no expression",
+                "bad_cost", where=where, problem=fault, expected=expected, remedy=remedy
             ) from error
         stated = float(part.term_value(first, activation)[0])
         if symbol.numel() == 1:
@@ -139,13 +138,10 @@ def check_expression(problem: Problem, cost: Cost) -> None:
             if abs(given - stated) <= DERIVATIVE_TOLERANCE * (abs(given) + abs(stated)):
                 continue
         shown = f"is {given:g}" if symbol.numel() == 1 else f"has the shape {symbol.shape}"
-        raise input_error(
-            "bad_cost",
-            where=f"the cost {part.name}",
-            problem=f"term_expression {shown} where term_value is {stated:g}",
-            expected="the value of term_value in one frame, as an expression of CasADi",
-            remedy="sum over the muscles" if symbol.numel() != 1 else None,
-        )
+        fault = f"term_expression {shown} where term_value is {stated:g}"
+        expected = "the value of term_value in one frame, as an expression of CasADi"
+        remedy = "sum over the muscles" if symbol.numel() != 1 else ""
+        raise input_error("bad_cost", where=where, problem=fault, expected=expected, remedy=remedy)
 
 
 def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
@@ -191,12 +187,11 @@ def _check_finite(cost: Cost, what: str, numbers: Array, unknown: Mask, activati
     if unknown.any():
         point = tuple(np.argwhere(unknown)[0])
         low, high = activation[point[0]].min(), activation[point[0]].max()
+        fault = f"{what} is {numbers[point]:g} at activations of {low:.3g} to {high:.3g}"
+        expected = "finite numbers between the bounds"
+        remedy = "look at logarithms, roots and quotients in `term_value` or the expression"
         raise input_error(
-            "bad_cost",
-            where=f"the cost {cost.name}",
-            problem=f"{what} is {numbers[point]:g} at activations of {low:.3g} to {high:.3g}",
-            expected="finite numbers between the bounds",
-            remedy="look at logarithms, roots and quotients in `term_value` or the expression",
+            "bad_cost", where=f"the cost {cost.name}", problem=fault, expected=expected, remedy=remedy
         )
 
 

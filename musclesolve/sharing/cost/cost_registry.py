@@ -192,9 +192,6 @@ def _value_of(tree: ast.expr, text: str) -> Any:
         return ast.literal_eval(tree)
     except (ValueError, TypeError, RecursionError, MemoryError):
         part = ast.get_source_segment(text, tree)
-        raise input_error(
-            "bad_cost",
-            where=text,
-            problem=f"{as_text(part)} is no value",
-            expected="a number such as 2.5, a text in quotes, or a table such as {'knee': 1}",
-        ) from None
+        fault = f"{as_text(part)} is no value"
+        expected = "a number such as 2.5, a text in quotes, or a table such as {'knee': 1}"
+        raise input_error("bad_cost", where=text, problem=fault, expected=expected) from None

@@ -203,12 +203,9 @@ def checked_weights(
     try:
         pairs = {str(key): weight for key, weight in dict(weights).items()}
     except (TypeError, ValueError) as error:
-        raise input_error(
-            "bad_type",
-            problem=f"the weights of {cost} are {as_text(weights)}",
-            expected=f"words in the names of {what}, with a number each",
-            remedy=f'such as {{"{word}": 1.0}}',
-        ) from error
+        fault = f"the weights of {cost} are {as_text(weights)}"
+        expected, remedy = f"words in the names of {what}, with a number each", f'such as {{"{word}": 1.0}}'
+        raise input_error("bad_type", problem=fault, expected=expected, remedy=remedy) from error
     expected = "a positive number" if "above" in limits else "a number, zero or more"
     return tuple(
         (key, check_number(number, f"the weight of {key!r} of {cost}", expected, where=cost, **limits))

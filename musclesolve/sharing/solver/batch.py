@@ -34,6 +34,7 @@ from musclesolve.sharing.kernel.constants import (
     workspace_arrays,
 )
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import reserve_terms
 from musclesolve.sharing.solution import SolutionArrays
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_registry import Attempt
@@ -166,12 +167,10 @@ def compiles() -> bool:
         import numba
     except ValueError as error:
         threads = os.environ.get("NUMBA_NUM_THREADS")
+        fault = f"numba cannot be loaded with NUMBA_NUM_THREADS = {threads!r}: {error}"
+        expected, remedy = "a number of threads, 1 or more", "unset NUMBA_NUM_THREADS"
         raise input_error(
-            "bad_environment",
-            where="the environment",
-            problem=f"numba cannot be loaded with NUMBA_NUM_THREADS = {threads!r}: {error}",
-            expected="a number of threads, 1 or more",
-            remedy="unset NUMBA_NUM_THREADS",
+            "bad_environment", where="the environment", problem=fault, expected=expected, remedy=remedy
         ) from error
     disabled = bool(vars(numba.config)["DISABLE_JIT"])
     if disabled:
@@ -292,9 +291,7 @@ class Vectorized:
                 continue
             # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
             missing = nearest_moments(part)
-            # an infinite weight stands for a row without a reserve
-            stiff = np.where(np.isfinite(weight[block]), weight[block], 0.0)
-            there = method.solve(part, cost, stiff * missing.reserve)
+            there = method.solve(part, cost, reserve_terms(part)[0] * missing.reserve)
             attempt.store(block, replace(there, iterations=there.iterations + missing.iterations))
         return attempt
 

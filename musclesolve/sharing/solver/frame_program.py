@@ -20,7 +20,7 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import load
+from musclesolve.sharing.problem_scale import load, reserve_terms
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -48,7 +48,8 @@ class FrameProgram:
     def __init__(self, problem: Problem, cost: Cost) -> None:
         self.problem, self.cost, self.muscles = problem, cost, problem.n_muscles
         self.coupled = not cost.needs <= {"separable", "nonconvex"}
-        low, high, weight = problem.lower[0], problem.upper[0], problem.reserve_weight
+        low, high = problem.lower[0], problem.upper[0]
+        weight, free = (of_reserves[0] for of_reserves in reserve_terms(problem))
         middle = low + 0.5 * np.minimum(high - low, load(problem))
         slope = self._slope(middle)
         slopes = np.append(slope, slope - self._slope(low))
@@ -58,15 +59,15 @@ class FrameProgram:
         matrix = problem.moment_matrix[0]
         row = np.abs(matrix).max(axis=1)
         self.row = np.where(row > 0, row, 1.0)
-        stiffness = np.zeros(0) if weight is None else weight[0] * self.row**2 / self.scale
+        stiffness = weight * self.row[: weight.size] ** 2 / self.scale
         self.unit = 1.0 / np.sqrt(np.maximum(stiffness, 1.0))
         self.weight = stiffness * self.unit**2
         self.moment = problem.moment[0] / self.row
         self.matrix = np.hstack(
             [matrix / self.row[:, None], np.eye(problem.n_dof)[:, : self.unit.size] * self.unit]
         )
-        no_bound = np.full(self.unit.size, LARGE)
-        self.lower, self.upper = np.concatenate([low, -no_bound]), np.concatenate([high, no_bound])
+        free = np.minimum(free, LARGE)
+        self.lower, self.upper = np.concatenate([low, -free]), np.concatenate([high, free])
 
     def _slope(self, activation: Array) -> Array:
         slope: Array = self.cost.gradient(self.problem, activation[None])[0]

@@ -30,7 +30,7 @@ from musclesolve.sharing.cost.cost_check import check_expression
 from musclesolve.sharing.cost.cost_terms import Shapes, arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import load, row_size, slope_size
+from musclesolve.sharing.problem_scale import load, reserve_terms, row_size, slope_size
 from musclesolve.sharing.solver.frame_program import (
     Claim,
     Reduced,
@@ -182,25 +182,26 @@ def minimize_frames(
         The attempt, and the multipliers of the extra constraints (T, j).
     """
     check_expression(problem, cost)
-    muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
-    attempt, soft = Attempt.blank(problem), dofs if reserved else 0
+    attempt, muscles, dofs = Attempt.blank(problem), problem.n_muscles, problem.n_dof
+    weight, free = reserve_terms(problem)
+    soft = weight.shape[1]
     # units in which slopes and moments are of order one: the largest entry of a row, the largest slope of the cost
     row = row_size(problem)
     steepest = slope_size(problem, cost, load(problem)).max(axis=1)
     steepest = np.where(steepest > 0, steepest, 1.0)
     matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
-    weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
+    weight = weight * row[:, :soft] ** 2
     size, low, high = (np.zeros((problem.n_frames, 0)),) * 3 if limits is None else limits
     of_costs = cost.parameters(problem), tuple(expression.parameters(problem) for expression in expressions)
     numbers = (*of_costs, 1.0 / steepest, weight / steepest[:, None], 1.0 / size)
     shapes, parameters = shapes_of(of_costs), flat(numbers, problem.n_frames)
-    multipliers, free = np.full(size.shape, np.nan), np.full(soft, np.inf)
+    multipliers = np.full(size.shape, np.nan)
 
     start = 0.5 * (problem.lower + problem.upper)[0]
     for t in range(problem.n_frames):
         lower, upper = problem.lower[t], problem.upper[t]
         combination = np.eye(dofs)
-        if not reserved:
+        if not soft:
             # Ipopt wants no more rows than unknowns to be found, and rows that repeat others have no multipliers of
             # their own; reserves make the rows independent
             independent = independent_rows(matrices[t] * (upper > lower))
@@ -212,14 +213,14 @@ def minimize_frames(
         x, multiplier, attempt.iterations[t], ended = program(
             x0=np.concatenate([guess, np.zeros(soft)]),
             p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
-            lbx=np.concatenate([lower, -free]),
-            ubx=np.concatenate([upper, free]),
+            lbx=np.concatenate([lower, -free[t]]),
+            ubx=np.concatenate([upper, free[t]]),
             lbg=np.concatenate([met, low[t] / size[t]]),
             ubg=np.concatenate([met, high[t] / size[t]]),
         )
         attempt.claim[t] = claim_of(ended)
         attempt.activation[t] = np.clip(x[:muscles], lower, upper)
-        if reserved:
+        if soft:
             attempt.reserve[t] = x[muscles:] * row[t]
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
         attempt.multiplier[t] = -combination @ multiplier[: len(moment)] * steepest[t] / row[t]

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import input_error
-from musclesolve.sharing.certificate import needs_reserve, relative_load, reserve_pull
+from musclesolve.sharing.certificate import relative_load, reserve_pull
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
@@ -19,7 +19,6 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 LARGEST_ENTRY, LARGEST_SIDE = 1e15, 1e20  # numbers of rows and right-hand sides that HiGHS takes as infinite
-NEGLIGIBLE = 1e3  # reserves that do not count even a thousandfold are zero
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
 
 
@@ -85,14 +84,7 @@ class Linprog:
         for t, slope in enumerate(slopes):
             scale = np.abs(slope).max() or 1.0
             bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
-            result = linprog(
-                slope / scale,
-                A_eq=matrices[t],
-                b_eq=moments[t],
-                bounds=bounds,
-                method="highs",
-                options=options,
-            )
+            result = linprog(slope / scale, A_eq=matrices[t], b_eq=moments[t], bounds=bounds, options=options)
             attempt.claim[t] = CLAIMS.get(result.status, Status.SOLVER_FAILED)
             if result.x is not None:
                 attempt.activation[t] = np.clip(result.x, *bounds.T)
@@ -142,9 +134,7 @@ def _least_reserves(problem: Problem) -> Array:
             free[free] = found.active_mask == 0
         missing = weight * problem.moment[t] - matrix[:, ~free] @ activation[~free]
         span = independent_rows(matrix[:, free])
-        missing = (missing - span @ (span.T @ missing)) / weight
-        if needs_reserve(NEGLIGIBLE * missing, problem.moment[t]).any():
-            reserve[t] = missing
+        reserve[t] = (missing - span @ (span.T @ missing)) / weight
     return reserve
 
 

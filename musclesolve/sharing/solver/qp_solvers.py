@@ -26,6 +26,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import reserve_terms
 from musclesolve.sharing.solver.frame_program import Claim, Reduced, polish, solve_reduced
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -181,9 +182,12 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
     size = whole.max(axis=1)
     size = np.where(size > 0, size, 1.0)[:, None]
     whole = np.maximum(whole, LEAST_CURVATURE * size)
-    weights, matrices, moments = [whole], [problem.moment_matrix], [problem.moment]
-    if problem.reserve_weight is not None:
-        weights.append(problem.reserve_weight)
+    weight, free = reserve_terms(problem)
+    weights, matrices, moments = (
+        [whole, np.where(free > 0.0, weight, size)],
+        [problem.moment_matrix],
+        [problem.moment],
+    )
     if rows is not None:
         weights, matrices = [*weights, rows.weight], [*matrices, rows.matrix]
         moments.append(rows.target)
@@ -195,6 +199,7 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
     row = np.abs(matrix).max(axis=2, initial=0.0)
     row = np.where(row > 0, row, 1.0)
     no_bound = np.full((len(matrix), residuals), np.inf)
+    no_bound[:, : free.shape[1]] = free
     frames = QuadraticFrame(
         curvature=np.concatenate([np.maximum(bent / whole, LEAST_CURVATURE), np.ones_like(no_bound)], axis=1),
         slope=np.concatenate([slope / size, np.zeros_like(no_bound)], axis=1) * unit,

@@ -37,13 +37,9 @@ class Attempt:
     def blank(cls, problem: Problem) -> Self:
         """Arrays to be filled frame by frame; a frame that is never filled stays SOLVER_FAILED."""
         frames, dofs, muscles = problem.moment_arm.shape
-        return cls(
-            activation=np.full((frames, muscles), np.nan),
-            reserve=np.zeros((frames, dofs)),
-            multiplier=np.full((frames, dofs), np.nan),
-            iterations=np.zeros(frames, np.int64),
-            claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
-        )
+        activation, multiplier = np.full((frames, muscles), np.nan), np.full((frames, dofs), np.nan)
+        iterations, claim = np.zeros(frames, np.int64), np.full(frames, Status.SOLVER_FAILED, np.int8)
+        return cls(activation, np.zeros((frames, dofs)), multiplier, iterations, claim)
 
     def store(self, which: NDArray[Any], other: "Attempt") -> None:
         """Store an attempt at some frames, by numbers or as a mask, among the attempts at all."""
@@ -128,11 +124,8 @@ def _record(name: str, entry: dict[str, Any]) -> SolverRecord:
     if package := entry.get("quadratic"):
         entry = {
             "summary": f"{entry['summary']}, frame by frame: quadratic costs only",
-            "place": "qp_solvers:QuadraticProgram",
-            "arguments": [name],
-            "packages": [package, "qpsolvers"],
-            "install": "pip install '.[qp]'",
-            "can": ["quadratic_program"],
+            **{"place": "qp_solvers:QuadraticProgram", "arguments": [name], "can": ["quadratic_program"]},
+            **{"packages": [package, "qpsolvers"], "install": "pip install '.[qp]'"},
         }
     kinds: dict[str, Any] = {"packages": tuple, "arguments": tuple, "can": frozenset}
     values = {key: kinds[key](value) if key in kinds else value for key, value in entry.items()}
@@ -183,12 +176,9 @@ def find_solver(solver: str | Solver) -> Solver:
         _add_plugins()
     record = REGISTRY.get(solver)
     if record is None:
-        raise input_error(
-            "unknown_name",
-            problem=f"there is no solver {as_text(solver)}",
-            expected=f"one of {', '.join(map(str, REGISTRY))}",
-            remedy=suggestion(solver, REGISTRY),
-        )
+        fault, expected = f"there is no solver {as_text(solver)}", f"one of {', '.join(map(str, REGISTRY))}"
+        remedy = suggestion(solver, REGISTRY)
+        raise input_error("unknown_name", problem=fault, expected=expected, remedy=remedy)
     if record.missing:
         fault = f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed"
         raise input_error("missing_package", problem=fault, remedy=record.install)
@@ -216,14 +206,10 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = ["costs that are not linear"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
-    raise input_error(
-        "unfit_solver",
-        where="solve",
-        problem=f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take "
-        f"{', '.join(map(str, lacking))}",
-        expected=", ".join(able) if able else "a solver of your own with these words in `can`",
-        remedy=f"choose the solver {able[0]}" if able else None,
-    )
+    fault = f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take {', '.join(map(str, lacking))}"
+    expected = ", ".join(able) if able else "a solver of your own with these words in `can`"
+    remedy = f"choose the solver {able[0]}" if able else None
+    raise input_error("unfit_solver", where="solve", problem=fault, expected=expected, remedy=remedy)
 
 
 def able_solver(cost: Cost, solver: str | Solver = USUAL_SOLVER) -> Solver:

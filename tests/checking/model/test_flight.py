@@ -39,3 +39,9 @@ def test_a_jump_is_not_filtered_as_a_walk_and_the_remedy_works(service: Path) ->
 
 def test_a_walk_has_no_flight(service: Path) -> None:
     assert cutoff_findings(service, "walking2") == []
+
+
+@pytest.mark.parametrize(("cutoff", "effect"), [(40.0, "leaves noise"), (2.0, "takes away part")])
+def test_a_cut_off_that_suits_no_walk_is_named(service: Path, cutoff: float, effect: str) -> None:
+    (said,) = cutoff_findings(service, "walking2", cutoff_hz=cutoff)
+    assert effect in said and "3 to 16 Hz" in said

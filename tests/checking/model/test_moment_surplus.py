@@ -279,16 +279,40 @@ def test_the_moments_of_one_leg_come_late(name: str, side: str, by: float) -> No
     assert ("late" if by > 0.0 else "early") in found.what
 
 
+def of_loads(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Case:
+    """A walk with the moments that its loads give."""
+    files = trials(recorded("instrumented_knee").parent)[name](folder)
+    monkeypatch.setitem(WRONG_LOADS, "as they are", lambda load: load)
+    monkeypatch.setattr("benchmarks.planted_model_faults.pick", lambda draw, of: of[-1])
+    return moments_of_wrong_loads(sound_models.walk(files), np.random.default_rng(0))[0]
+
+
 def test_moments_without_a_root_that_lack_a_foot_at_the_ends_keep_their_scale(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside other faults of the columns a leg would have 1.04 times the moments that it needs."""
-    files = trials(recorded("instrumented_knee").parent)["knee"](tmp_path)
-    monkeypatch.setitem(WRONG_LOADS, "as they are", lambda load: load)
-    monkeypatch.setattr("benchmarks.planted_model_faults.pick", lambda draw, of: of[-1])
-    case, _ = moments_of_wrong_loads(sound_models.walk(files), np.random.default_rng(0))
+    case = of_loads("knee", tmp_path, monkeypatch)
     assert case.moments is not None
     kept = [k for k, name in enumerate(case.moments.names) if not name.startswith("pelvis")]
     names = tuple(case.moments.names[k] for k in kept)
     moments = replace(case.moments, names=names, values=case.moments.values[:, kept])
     assert "moment_scale" not in {f.code for f in sound_models.findings(replace(case, moments=moments))}
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_leg_of_another_scale_is_named_where_a_foot_stood_beside_the_plates(
+    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = of_loads("overground", tmp_path, monkeypatch)
+    assert case.moments is not None
+    left = np.array(["_l_" in name for name in case.moments.names])
+    scaled = replace(case.moments, values=case.moments.values * np.where(left, factor, 1.0))
+    found = [
+        f for f in sound_models.findings(replace(case, moments=scaled)) if f.code != "contact_without_force"
+    ]
+    assert [f.code for f in found] == ["moment_scale"], found
+    gain, error = (
+        float(found[0].what.split(words)[1].split()[0].strip(":")) for words in (" is ", "error of ")
+    )
+    assert abs(gain - factor) < 2.0 * error + 0.01 < 0.2 * factor
+    assert not {f.code for f in sound_models.findings(case)} - {"contact_without_force"}

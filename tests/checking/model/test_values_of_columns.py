@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from modeled import modeled
 from recorded_data import recorded
+from scipy.ndimage import uniform_filter1d
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
@@ -19,6 +20,7 @@ from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.posture import bounces
 from musclesolve.files import Table, read_mot
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.signals import low_pass
 
 WALKS = "moments", "belt 1", "belt 3"
 
@@ -143,3 +145,13 @@ def test_a_moment_that_is_late_alone_is_named(by: float) -> None:
         assert any(
             code == "time_offset" and f"the moment of {column} is about" in what for code, what in said
         ), said
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_averaged_moments_are_named_and_a_usual_filter_is_not(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    rate = 1.0 / float(np.diff(moments.time).mean())
+    averaged = changed(moments, lambda values: uniform_filter1d(values, round(0.15 * rate), axis=0))
+    assert "over_filtered" in {code for code, _ in found(model, coordinates, averaged)}
+    usual = changed(moments, lambda values: low_pass(values, rate, 6.0))
+    assert "over_filtered" not in {code for code, _ in found(model, coordinates, usual)}

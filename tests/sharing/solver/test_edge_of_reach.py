@@ -213,3 +213,15 @@ def test_refinement_keeps_what_was_certified_at_full_activation(solver):
     arm, capacity = rng.normal(0.0, 0.05, (40, 2, 2)), 10.0 ** rng.uniform(2.0, 4.0, 2)
     problem = Problem(arm, (arm * capacity).sum(axis=2), capacity, capacity)
     assert (solve(problem, "activation_power(exponent=2)", solver).status == Status.SOLVED).all()
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e-7, 0.4, 30.0])
+def test_levels_where_round_off_alone_is_missing(size):
+    """A moment against the only muscle, and one beyond its strength, by less than the certificate can tell."""
+    for share in (1e-10, 1e-9, 1e-8):
+        moment = np.array([[size], [-share * size], [size * (1.0 + share)]])
+        capacity = [20.0 * size]
+        answer = solve(Problem([[0.05]], moment, capacity, capacity), "min_max")
+        assert (answer.status == Status.SOLVED).all() and (answer.reserve == 0.0).all()
+        if size > 1e-6:  # less counts as met by muscles at rest
+            np.testing.assert_allclose(answer.activation[:, 0], [1.0, 0.0, 1.0], atol=1e-9)

@@ -229,12 +229,9 @@ class KneeSparingActivation(PowerSum):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.knee, str) and self.knee.strip()):
-            raise input_error(
-                "bad_type",
-                where=self.name,
-                problem=f"the option knee of {self.name} is {self.knee!r:.60}",
-                expected='a part of the names of the degrees of freedom of knees, such as "genou"',
-            )
+            fault = f"the option knee of {self.name} is {self.knee!r:.60}"
+            expected = 'a part of the names of the degrees of freedom of knees, such as "genou"'
+            raise input_error("bad_type", where=self.name, problem=fault, expected=expected)
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients (1 + (F_i(1) / F_s)^p)^(1/p) across a knee, else 1, (T, n)."""
@@ -261,12 +258,11 @@ class KneeSparingActivation(PowerSum):
         """See Cost; without the usual name there is a remark instead: arms have no knees."""
         super().check_names(dofs, muscles, reactions)
         if dofs and self.knee != KneeSparingActivation.knee and not self._knees(dofs):
+            fault = f'no degree of freedom has "{self.knee}" in its name: {listed_beside(None, dofs)}'
+            expected = "a part of the names of the degrees of freedom of knees"
+            remedy = "name them, Problem(..., dof=[...]), or leave out knee= if there is no knee"
             raise input_error(
-                "unknown_name",
-                where=self.label,
-                problem=f'no degree of freedom has "{self.knee}" in its name: {listed_beside(None, dofs)}',
-                expected="a part of the names of the degrees of freedom of knees",
-                remedy="name them, Problem(..., dof=[...]), or leave out knee= if there is no knee",
+                "unknown_name", where=self.label, problem=fault, expected=expected, remedy=remedy
             )
 
     def _across(self, problem: Problem) -> Mask:
