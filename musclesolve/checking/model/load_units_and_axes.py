@@ -221,10 +221,7 @@ def named(case: ModelCase, names: Sequence[str]) -> Loads:
 
 
 def exchanged_plates(case: ModelCase) -> Iterator[Finding]:
-    """Find loads that are copies, and loads whose points are exchanged: each lies under the foot of the other load.
-
-    Points are compared while both carry. Loads on the wrong feet have their points under these feet at all times.
-    """
+    """Find copies of loads, and points that lie under the foot of the other load while both carry, not at all times."""
 
     def far(load: ExternalLoad, foot: ExternalLoad, some: Mask) -> float:
         """Median distance of the point of a load in some frames from the foot of a load [m]; NaN without one."""
