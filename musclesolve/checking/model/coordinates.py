@@ -71,14 +71,11 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
     beyond = {body for sole in fixed.soles for body in sole.bodies[1:]}
     inside = {name for joint in model.joints if joint.outboard.body in beyond for name in joint.coordinates}
     values = model_body.motion.by_name(model_body.motion.value)
-    return {
-        name: np.degrees(values[name])
-        for name in model_body.dofs
-        if name in values
-        and name not in inside
-        and not model.coordinates[name].locked
-        and model.coordinates[name].rotational
+    known = {
+        name: model.coordinates[name] for name in model_body.dofs if name in values and name not in inside
     }
+    angles = [name for name, one in known.items() if one.rotational and not one.locked]
+    return {name: np.degrees(values[name]) for name in angles}
 
 
 def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
@@ -97,9 +94,8 @@ def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
         for coupler in body.model.couplers:
             if coupler.dependent == name and not coupler.closes_loop and {*coupler.independent} <= {*stated}:
                 rule = coupler.function.value(np.stack([stated[by] for by in coupler.independent], axis=1))
-                apart = min(
-                    np.abs(value - scale * rule).max() for scale in (1.0, np.pi / 180.0, 180.0 / np.pi)
-                )
+                units = 1.0, np.pi / 180.0, 180.0 / np.pi
+                apart = min(np.abs(value - scale * rule).max() for scale in units)
                 if np.ptp(value) > limit / factor and apart > DRIVEN * np.ptp(value):
                     driven.append(name)
     for code, names in (("locked_moved", moved), ("locked_moved.driven", driven)):
@@ -170,32 +166,30 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     of_loads = {load.name: sole.body for load in case.loads for sole in soles if load.body not in sole.bodies}
     then = sliding(replace(case, fixed=exchanged, known={}))
     if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
-        moments = [
-            shared_forces(case, fixed, np.nan_to_num(fixed.need - loads_on(fixed, case.loads, case.time)))
-            for fixed in (case.fixed, exchanged)
-        ]
+        both = case.fixed, exchanged
+        needs = (fixed.need - loads_on(fixed, case.loads, case.time) for fixed in both)
+        moments = [shared_forces(case, *pair) for pair in zip(both, map(np.nan_to_num, needs), strict=True)]
         cost, values = largest(case.body, moments[1] - moments[0]), {"now": now, "then": then}
         yield finding("sides_swapped.coordinates", "error", values, Where(motion.file), cost=cost)
 
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     """Find feet above or below the plates that carry them, and feet that slide while they carry the body."""
-    count = max(1, round(INNER * case.fixed.rate))
-    where = Where(case.body.motion.file)
-    off: dict[str, float] = {}
+    count, where, off = (
+        max(1, round(INNER * case.fixed.rate)),
+        Where(case.body.motion.file),
+        dict[str, float](),
+    )
     for sole in case.fixed.soles:
-        heights, carried = [], np.zeros((len(case.time), 3))
-        for load in [load for load in case.loads if case.sole_of(load) is sole]:
-            force, point, loaded = case.point(load)
-            heights.append((sole.lowest - point[:, 1])[loaded])
-            carried += np.nan_to_num(force)
-        height = np.concatenate(heights) if heights else np.zeros(0)
+        under = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
+        heights = ((sole.lowest - point[:, 1])[loaded] for _, point, loaded in under)
+        height = np.concatenate([np.zeros(0), *heights])
+        carried = sum((np.nan_to_num(force) for force, *_ in under), np.zeros((len(case.time), 3)))
         # a heel strike or a push-off alone has other heights than a stance
         if len(height) >= STANDS * case.fixed.rate and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
-        standing = case.covered(case.loads, case.time) & eroded(
-            np.linalg.norm(carried, axis=1) > SCALED * case.fixed.model.weight, count
-        )
+        carries = np.linalg.norm(carried, axis=1) > SCALED * case.fixed.model.weight
+        standing = case.covered(case.loads, case.time) & eroded(carries, count)
         if standing.sum() >= case.fixed.fewest and knows_the_ground(case.fixed):
             speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
             if speed > SLIDES:

@@ -30,25 +30,10 @@ from musclesolve.pipeline.opensim.loads_without_plates import sole_points
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
-OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
-    muscles.joints_of_model,  # a joint changes the arms of all muscles across it
-    muscles.muscles_of_model,
-    muscles.fibers_of_motion,
-    coordinates.locked_coordinates,
-)
-"""Checks of the model and its muscles in the poses of the motion."""
-OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
-    coordinates.angle_units,
-    coordinates.frozen_coordinates,
-    posture.body_that_goes_backward,
-)
-OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
-    coordinates.steps_of_coordinates,
-    posture.feet_on_floor,
-    posture.feet_that_slide,
-    posture.cutoff_of_walk,
-    posture.spectra,
-)
+OF_MODEL = muscles.joints_of_model, muscles.muscles_of_model, muscles.fibers_of_motion
+"""Checks of muscles in the poses of the motion; a joint changes the arms of all muscles across it."""
+OF_COORDINATES = coordinates.angle_units, coordinates.frozen_coordinates, posture.body_that_goes_backward
+OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.cutoff_of_walk, posture.spectra
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
     load_balance.frames_of_loads: "",
@@ -61,13 +46,14 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.bodies_of_loads: "",
     load_balance.feet_of_loads: "",
     load_balance.dead_channels: "mass ground place",
+    load_balance.delay_of_shear: "mass ground file place",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass",
     load_balance.shear_of_loads: "mass ground",
     load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",
     load_balance.loads_in_swing: "mass ground file",
-    coordinates.feet_on_plates: "mass ground file",
+    coordinates.feet_on_plates: "mass ground file place",
     load_balance.place_of_points: "mass ground place",
     load_balance.points_under_feet: "place",
     load_balance.ways_of_feet: "place",
@@ -121,14 +107,12 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     leaps = any(one.severity == "error" for one in findings)  # smaller ones hardly affect other checks
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
-    findings += [
-        Finding("truncated", "warning", note.rstrip("."), note.remedy, Where())
-        for note in dict.fromkeys(body.notes)
-        if isinstance(note, WarningNote) and note.code == "truncated"
-    ]
+    for note in dict.fromkeys(body.notes):
+        if isinstance(note, WarningNote) and note.code == "truncated":
+            findings.append(Finding("truncated", "warning", note.rstrip("."), note.remedy, Where()))
     findings += _asked(given_moments.belonging, body)
     # muscles are known along the leaps alone
-    for of_model in () if leaps else OF_MODEL:
+    for of_model in () if leaps else (*OF_MODEL, coordinates.locked_coordinates):
         findings += _asked(of_model, body)
     if len(body.time) < 2:  # no motion
         return findings
@@ -142,17 +126,18 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     findings += of_coordinates
-    of_posture = [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
+    of_posture = _asked(posture.feet_that_slide, body, fixed)
+    known_cause = any(fault.severity == "error" for fault in of_posture)  # of feet that do not stand
+    of_posture += [fault for check in OF_POSTURE[known_cause:] for fault in _asked(check, body, fixed)]
     findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
         moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
         masses = {"carried": changed.carried, "given": body.model.mass}
-        held = (
-            Finding(warning.code, "warning", warning.what, warning.remedy, place)
-            for warning in changed.warnings
-        )
-        findings += [finding("motion_change", "note", moved | masses, place), *held]
+        findings.append(finding("motion_change", "note", moved | masses, place))
+        findings += [
+            Finding(held.code, "warning", held.what, held.remedy, place) for held in changed.warnings
+        ]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads, body)]
     # wrong coordinates change the moments and loads that the body needs
@@ -179,11 +164,14 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         weighed = free and fixed.model.weight > 0.0 and bool(np.isfinite(fixed.need).all())
         weighed = weighed and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
-        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": True}
+        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": not wrong}
         if moments is not None:  # whether the loads that were found in moments explain them
             under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
             left = np.nansum((under - body.moment) ** 2)
-            known["place"] = bool(left < BELONGS**2 * np.nansum(body.moment**2))
+            known["place"] &= bool(left < BELONGS**2 * np.nansum(body.moment**2))
+        if on_ground and moments is None:
+            case = case.with_findings(_asked(units.exchanged_plates, case))
+            known |= dict.fromkeys(("place", "mass"), False) if case.found("plates_swapped") else {}
         for of_loads, needs in OF_LOADS.items():
             if all(known[need] for need in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))

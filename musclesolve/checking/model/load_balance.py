@@ -23,24 +23,12 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
+from musclesolve.checking.forces import plate_balance as balance
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_axes import DEAD, LEAST_HORIZONTAL
-from musclesolve.checking.forces.plate_balance import (
-    CARRIED,
-    DISPLACED,
-    FOUND,
-    HARMLESS,
-    REVERSED,
-    SHORTEST_BALANCE,
-    BalanceFit,
-    accusations,
-    carrying_alone,
-    evidence_of_reversal,
-    likeliest,
-    observed,
-)
 from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, least_cliff, resolution
 from musclesolve.checking.model import load_units_and_axes as units
+from musclesolve.checking.model import posture
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
     CAP,
@@ -55,14 +43,7 @@ from musclesolve.checking.model.model_case import (
     wrench_cost,
 )
 from musclesolve.checking.model.muscles import size_of
-from musclesolve.checking.model.posture import (
-    SPEED,
-    STANCE,
-    knows_the_ground,
-    lasts_a_stride,
-    pressure_along_feet,
-    walks,
-)
+from musclesolve.checking.model.posture import lasts_a_stride, walks
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
@@ -102,6 +83,9 @@ STATED = 0.9
 SHEARS = 0.3, 0.4
 """Difference from 1 of the scale of horizontal forces under a foot, below and above: sound walks have 0.82 to 1.03 of
 forward and 0.7 to 1.1 of sideward forces, forward ones times 1.5 and 0.5 0.55 to 0.63 and 1.6 to 1.9."""
+SHEAR_LATE = 0.02
+"""Time between forward and vertical forces [s] that no sound walk shows: they have up to 0.01, and 0.018 with raw
+angles; 0.04 shows as 0.029 to 0.045."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
 LEANS = 0.025
@@ -124,6 +108,8 @@ IN_AIR = 0.02
 """Mean load on a foot that swings [body weights]: sound walks have up to 0.01, filtered at 3 Hz 0.026 and more."""
 RESTS, LONG = 0.01, 0.3
 """Way of the pressure under a walking foot in a contact of this duration [m, s]: public walks have 0.19 m and more."""
+ASTRAY = 0.05
+"""Moment over the mass by which a pressure leaves its foot for a while in a walk [N m/kg]; sound walks have none."""
 UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
@@ -221,6 +207,30 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
                 yield case.fault("plate_scale.channel", "warning", values, repair)
                 if foot not in feet:
                     break
+
+
+def delay_of_shear(case: ModelCase) -> Iterator[Finding]:
+    """Find forward forces that are late or early against the vertical ones, by the forces that the motion needs.
+
+    What loads F(t) leave of a force F(t + d) is d F', beside a scale of F and, forward, a lean.
+    """
+    fixed, (_, acting, left, kept) = case.fixed, _residual(case)
+    up, memory, delays = fixed.model.up, round(MEMORY * fixed.rate), list[tuple[float, float]]()
+    moves = case.found(
+        "foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale", "joint_center"
+    )
+    if kept.sum() < fixed.fewest or not walks(fixed) or flight_spans(case).size or moves:
+        return
+    for axis in (np.cross(up, fixed.sideward), up):
+        along, upward = acting[:, 3:] @ axis, acting[:, 3:] @ up
+        patterns = np.stack([np.gradient(along, case.time), along, upward][: 2 + (axis is not up)], axis=1)
+        by, errors = standard_errors(patterns[kept, None], (left[:, 3:] @ axis)[kept, None], memory)
+        delays.append((float(by[0]), float(errors[0])))
+    (forward, error), (vertical, other) = delays
+    apart, error = forward - vertical, float(np.hypot(error, other))
+    if units.exceeds(apart, SHEAR_LATE, error):
+        values = {"size": abs(apart), "late": "late" if apart > 0.0 else "early", "limit": SHEAR_LATE}
+        yield case.fault("time_offset.shear", "warning", values | {"error": error})
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -330,9 +340,8 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
         values = {"loads": few(names), "share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
         values |= {"angle": float(np.degrees(np.arctan(abs(by))))}
         lean = by * np.eye(3)[axis]
-        repair = units.each_load(
-            lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean)), names
-        )
+        upright = np.eye(3) + np.outer(up, lean)
+        repair = units.each_load(lambda load: replace(load, force=load.force @ upright), names)
         yield case.fault("leaning_force.loads", "warning", values, repair)
 
 
@@ -345,12 +354,12 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     """Find points of force away from the places that balance the motion, of all plates and of each plate."""
     (scale, acting, left, kept), weight = _residual(case), case.fixed.model.weight
     kept = kept & (np.linalg.norm(acting[:, 3:], axis=1) > SCALED * weight)
-    if kept.sum() < case.fixed.fewest:
+    if kept.sum() < case.fixed.fewest or case.found("plate_baseline"):  # wrong forces turn the root, too
         return
     left, memory = left[kept, :3], round(MEMORY * case.fixed.rate)
     forces = [scale * case.force([load])[kept] for load in case.loads]
     impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
-    shows = impulses > CARRIED * weight
+    shows = impulses > balance.CARRIED * weight
 
     def fitted(patterns: Array, *names: str) -> tuple[float, tuple[str, ...], Array, Array]:
         offset, error = standard_errors(patterns, left, memory)
@@ -398,7 +407,7 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
         for run in (slice(*run) for run in true_runs(loaded)):
             turning[run] = np.cross((point[run] - point[run].mean(axis=0)) * [1.0, 0.0, 1.0], force[run])
         for step, *whole in long_steps(case, loaded):
-            if all(whole) and np.median(speed[step]) < SPEED:
+            if all(whole) and np.median(speed[step]) < posture.SPEED:
                 ways.append(float(np.ptp(along[step] / long[step])))
                 ahead.append(float((along - USUAL_SHARE * long)[step].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
@@ -467,7 +476,7 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
     """Find loads on feet that swing, where these move as feet do: a foot in the air carries nothing."""
     fixed, known = case.fixed, case.covered(case.loads, case.time)
     moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
-    for sole in fixed.soles if walks(fixed) and knows_the_ground(fixed) and not moves else ():
+    for sole in fixed.soles if walks(fixed) and posture.knows_the_ground(fixed) and not moves else ():
         under = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
         if under and swings.sum() >= case.fixed.fewest:
@@ -480,7 +489,7 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:
     """Find centers of pressure that rest while a foot rolls, or lie beside their own foot and under no other one."""
     for load in case.loads:
-        sole, (_, point, loaded) = case.sole_of(load), case.point(load)
+        sole, (force, point, loaded) = case.sole_of(load), case.point(load)
         if sole is None or loaded.sum() < case.fixed.fewest:
             continue
         ends = np.quantile(point[loaded][:, [0, 2]], (0.1, 0.9), axis=0)  # a small force has any center
@@ -488,10 +497,15 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
             values = {"load": load.name, "foot": sole.body, "way": way}
             yield case.fault("frozen.pressure", "error", values, side=sole.side)
-        far = float(np.median(sole.distance(point[loaded], loaded)))
-        if far > units.BELOW and not case.found("pressure_offset", "point_units"):
-            values = {"load": load.name, "foot": sole.body, "far": far, "limit": units.BELOW}
+        away, size, limit = sole.distance(point), np.linalg.norm(force, axis=1), units.BELOW
+        far, astray = float(np.median(away[loaded])), loaded & (away > limit)
+        values = {"load": load.name, "foot": sole.body, "far": far, "limit": limit}
+        if far > limit and not case.found("pressure_offset", "point_units"):
             yield case.fault("pressure_outside.loads", "error", values)
+        lost = (size * astray * (away - limit)).max() > ASTRAY * case.fixed.model.mass
+        if far < 0.5 * limit and lost and case.body.moment_table is None and walks(case.fixed):
+            values |= {"farthest": away[astray].max(), "force": size[astray].max()}
+            yield case.fault("pressure_outside.edges", "warning", values, times=time_spans(astray, case.time))
 
 
 def cut_loads(case: ModelCase) -> Iterator[Finding]:
@@ -606,12 +620,13 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find contacts whose center of pressure lies under the other foot than the loaded one."""
     soles = case.fixed.soles
-    for load in case.loads if len(soles) == 2 else ():
+    for load in case.loads if len(soles) == 2 and not case.found("plates_swapped") else ():
         if (sole := case.sole_of(load)) is None:
             continue
         here, other = (1, 0) if sole is soles[1] else (0, 1)
         times, shares, far = _contacts(case, load)
-        wrong = (far[:, here] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, here])
+        wrong = far[:, other] < np.minimum(NEARER * far[:, here], units.BELOW)
+        wrong &= far[:, here] > FOOT_HALF_WIDTH
         if not wrong.any():
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]
@@ -632,9 +647,8 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
         parts = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
         force = np.array([np.linalg.norm(push, axis=1) * loaded for push, _, loaded in parts])
         size = force.sum(axis=0) if parts else np.zeros(len(case.time))
-        points = sum(
-            (share[:, None] * point for share, (_, point, _) in zip(force, parts, strict=True)), np.zeros(3)
-        )
+        pairs = zip(force, parts, strict=True)
+        points = sum((share[:, None] * point for share, (_, point, _) in pairs), np.zeros(3))
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
 
@@ -646,14 +660,15 @@ def long_steps(case: ModelCase, loaded: Mask) -> Iterator[tuple[slice, bool, boo
     known = case.inside if case.body.moment_table is not None else case.covered(case.loads, case.time)
     first, last = np.flatnonzero(known)[[0, -1]] if known.any() else (0, 0)
     for begin, stop in true_runs(loaded):
-        if stop - begin > STANCE * case.fixed.rate:
+        if stop - begin > posture.STANCE * case.fixed.rate:
             yield slice(begin, stop), begin > first, stop <= last
 
 
 def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Find pressures that go from toe to heel; compare their ways under both feet in the same part of a step."""
     fixed, steps = case.fixed, list[list[tuple[Array, bool, bool]]]()
-    for sole, point, loaded in pressure_on_feet(case) if walks(fixed) else ():
+    under = walks(fixed) and not case.found("pressure_outside")
+    for sole, point, loaded in pressure_on_feet(case) if under else ():
         along, _, long = sole.place(point)
         share = along / long
         steps.append([(share[step], first, last) for step, first, last in long_steps(case, loaded)])
@@ -677,7 +692,7 @@ def ways_of_feet(case: ModelCase) -> Iterator[Finding]:
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure under them."""
-    yield from pressure_along_feet(case.body, case.fixed, pressure_on_feet(case))
+    yield from posture.pressure_along_feet(case.body, case.fixed, pressure_on_feet(case))
 
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
@@ -704,7 +719,7 @@ AGAINST = -0.5
 the vertical axis, a sound model may need none of it."""
 
 
-def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
+def balance_of_model(case: ModelCase) -> tuple[balance.BalanceFit, Array] | None:
     """The balance of a model, and the axes (3, 3) forward, left and up in its ground; None with too little known."""
     fixed = case.fixed
     loads, time = case.loads, case.time
@@ -716,7 +731,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
     known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.model.weight)
     known &= np.isfinite(left).all(axis=1)
-    if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
+    if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < balance.SHORTEST_BALANCE * fixed.rate:
         return None
     up, side = fixed.model.up, fixed.sideward
     axes = np.stack([np.cross(up, side), -side, up])
@@ -735,13 +750,13 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     size = fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3])
     acts, twisted = ([turned(part)[known] for part in parts] for parts in (acting, twists))
     change = np.gradient(turned(np.sum(acting, axis=0)), time, axis=0)[known]
-    return BalanceFit(time[known], turned(left)[known], size, acts, twisted, change, segments), axes
+    return balance.BalanceFit(time[known], turned(left)[known], size, acts, twisted, change, segments), axes
 
 
 def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     """Find plates that are displaced, or whose free moment has the wrong sign, where nothing else was found."""
     standing = {entry.code for entry in case.findings if entry.severity != "note" and entry.repair is None}
-    if standing - {*HARMLESS, *UNLOADED}:
+    if standing - {*balance.HARMLESS, *UNLOADED}:
         return
     sides = [sole.side for load in case.loads if (sole := case.sole_of(load))]
     on_feet = len(sides) == len(case.loads) and not len(flight_spans(case))
@@ -749,21 +764,21 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     if measured is None:
         return
     fit, axes = measured
-    judged = carrying_alone(fit, sides)
-    sample = observed(fit, [], sides, judged)
+    judged = balance.carrying_alone(fit, sides)
+    sample = balance.observed(fit, [], sides, judged)
     every = len(judged) == len(case.loads) > 1
     for _ in [] if case.found("pressure_offset") else judged:
         # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass
         names = [] if case.found("mass") else [f"place {k}" for k in judged]
         names += ["place"] * every
-        fits = accusations(sample, names)
+        fits = balance.accusations(sample, names)
         if not fits:
             break
-        name = likeliest(fits)
+        name = balance.likeliest(fits)
         offset, error = (np.array([*part, 0.0]) @ axes for part in (fits[name].size, fits[name].deviation))
         concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
-        yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
-        sample = sample.freed(name, FOUND)
+        yield displaced(case, concerned, offset, np.abs(error), balance.DISPLACED, "warning")
+        sample = sample.freed(name, balance.FOUND)
     groups = {"twist": judged} if every else {}
     groups |= {f"twist {k}": [k] for k in judged}
     for name, plates in groups.items():
@@ -771,8 +786,8 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
             continue
         estimate = sample.fit(name)
         (factor,), (deviation,) = 1.0 + estimate.size, estimate.deviation
-        evidence = evidence_of_reversal(estimate)
-        if evidence is None or evidence < REVERSED or factor > AGAINST:
+        evidence = balance.evidence_of_reversal(estimate)
+        if evidence is None or evidence < balance.REVERSED or factor > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
         repair = units.each_load(lambda load: replace(load, moment=-load.moment), names)

@@ -236,10 +236,8 @@ def belt_under(feet: Sequence[Sole], time: Array) -> Array:
     ends = np.array([[sole.heel, sole.toe] for sole in feet]).reshape(len(feet), 2, -1, len(time), 3)
     speeds = np.gradient(ends, time, axis=3) * [1.0, 0.0, 1.0]
     usual = np.median(np.concatenate([*speeds[:, 0]], axis=1), axis=1, keepdims=True)
-    slips = [
-        np.quantile(np.linalg.norm(speeds - share * usual, axis=4).min(axis=1), STILL, axis=2).sum(axis=0)
-        for share in BELTS
-    ]
+    slower = (np.linalg.norm(speeds - share * usual, axis=4).min(axis=1) for share in BELTS)
+    slips = [np.quantile(foot, STILL, axis=2).sum(axis=0) for foot in slower]
     return np.asarray(BELTS[np.argmin(slips, axis=0)][:, None, None] * usual)
 
 
@@ -257,9 +255,8 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
     filtered = motion.cutoff_hz is not None and motion.cutoff_hz <= CUTOFF_HZ
     if filtered or rate <= 4.0 * CUTOFF_HZ or lowest_carried(len(motion.time), rate) >= CUTOFF_HZ:
         return motion
-    parts: dict[str, Any] = {
-        name: low_pass(getattr(motion, name), rate, CUTOFF_HZ) for name in ("value", "speed", "acceleration")
-    }
+    names = "value", "speed", "acceleration"
+    parts: dict[str, Any] = {name: low_pass(getattr(motion, name), rate, CUTOFF_HZ) for name in names}
     return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
 
 

@@ -103,15 +103,13 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
     motion = body.motion.frames(np.isin(np.arange(len(body.time)), frames))
 
     def follow(
-        names: Sequence[str], muscles: Sequence[OpenSimMuscle], along: CoordinateMotion, dofs: Any
+        names: Sequence[str], paths: Sequence[OpenSimMuscle], along: CoordinateMotion, dofs: Any
     ) -> None:
-        mended_model = replace(
-            model, muscles={**model.muscles, **{muscle.name: muscle for muscle in muscles}}
-        )
-        choice, columns = replace(body.choice, muscles=tuple(muscles)), [number[name] for name in names]
-        geometry, velocity[:, columns] = geometry_along(mended_model, choice, along)
+        changed = replace(model, muscles={**model.muscles, **{path.name: path for path in paths}})
+        choice, columns = replace(body.choice, muscles=tuple(paths)), [number[name] for name in names]
+        geometry, velocity[:, columns] = geometry_along(changed, choice, along)
         length[:, columns], arm[:, :, columns] = (
-            fiber_path_lengths(mended_model, geometry),
+            fiber_path_lengths(changed, geometry),
             geometry.moment_arm[:, dofs],
         )
 
@@ -120,10 +118,8 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
         crossed = set().union(*(body.choice.crossing.get(name, ()) for name in twins))
         if not {*mended.paths, *twins} <= set(number) or any(twin(name) == name for name in crossed):
             return None
-        sides, rows = (
-            [names.index(other) if (other := twin(name)) in names else k for k, name in enumerate(names)]
-            for names in (motion.names, body.dofs)
-        )
+        both = [{name: k for k, name in enumerate(names)} for names in (motion.names, body.dofs)]
+        sides, rows = ([at.get(twin(name), k) for name, k in at.items()] for at in both)
         exchanged = {key: getattr(motion, key)[:, sides] for key in ("value", "speed", "acceleration")}
         follow(mended.paths, [model.muscles[name] for name in twins], replace(motion, **exchanged), rows)
     if moved := [name for name in mended.ends if name in number]:
@@ -335,35 +331,23 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     muscles = [model.muscles[name] for name in geometry.muscles]
-    parameters = np.array([[getattr(muscle, key) for key in FIELDS.values()] for muscle in muscles])
-    force, fiber, tendon, pennation = parameters.reshape(-1, 4).T
-    return Anatomy(
-        geometry.muscles,
-        stems,
-        geometry.opensim_length,
-        arms,
-        other,
-        *(force, fiber, tendon, pennation),
-        size_of(model),
-        model.mass,
-        *_ends(model, muscles),
-    )
+    parameters = [[getattr(muscle, key) for key in FIELDS.values()] for muscle in muscles]
+    force, fiber, tendon, pennation = np.reshape(parameters, (-1, 4)).T
+    of_muscles = geometry.opensim_length, arms, other, force, fiber, tendon, pennation
+    return Anatomy(geometry.muscles, stems, *of_muscles, size_of(model), model.mass, *_ends(model, muscles))
 
 
 def _ends(
     model: OpenSimModel, muscles: Sequence[OpenSimMuscle]
 ) -> tuple[tuple[str, ...], list[list[str]], Array]:
     """Names of `JOINTS`, and bodies and places of the ends of muscles and of these joints; see `Anatomy`."""
-    joints = {
-        name: joint for joint in model.joints for name in joint.coordinates if split_side(name)[0] in JOINTS
-    }
+    of_joints = {name: joint for joint in model.joints for name in joint.coordinates}
+    joints = {name: joint for name, joint in of_joints.items() if split_side(name)[0] in JOINTS}
     places: dict[str, list[tuple[Frame, Array | None]]] = {
         muscle.name: [(point.frame, point.location) for point in (*muscle.points[:1], *muscle.points[-1:])]
         for muscle in muscles
     }
-    places |= {
-        name: [(end, np.zeros(3)) for end in (joint.parent, joint.child)] for name, joint in joints.items()
-    }
+    places |= {name: [(end, np.zeros(3)) for end in (at.parent, at.child)] for name, at in joints.items()}
     bones, ends = [["", ""] for _ in places], np.full((len(places), 2, 3), np.nan)
     for k, (name, both) in enumerate(places.items()):
         across = -1.0 if split_side(name)[1] == "l" else 1.0
@@ -456,9 +440,8 @@ def long_names() -> dict[str, str]:
 
 def _norms_of(name: str) -> dict[str, Any] | None:
     """The entry of a muscle or joint in muscle_norms.toml; None of an unknown one."""
-    entry: dict[str, Any] | None = bundled_toml(__package__, "muscle_norms.toml").get(
-        long_names().get((stem := split_side(name)[0]).casefold(), stem)
-    )
+    long = long_names().get((stem := split_side(name)[0]).casefold(), stem)
+    entry: dict[str, Any] | None = bundled_toml(__package__, "muscle_norms.toml").get(long)
     return entry and {**entry, **entry.get("parameters", {})}
 
 
@@ -542,9 +525,8 @@ def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
     low, high = norms = norms_of(body, "stretch", COUNT)
     sides, fits = np.array([split_side(name)[1] for name in body.names]), body
     groups = {side: sides == side for side in SIDES} | {"": np.full(len(sides), True)}
-    scales = {
-        side: length_scales(body, np.where(group[:, None], norms, np.nan)) for side, group in groups.items()
-    }
+    of_groups = {side: np.where(group[:, None], norms, np.nan) for side, group in groups.items()}
+    scales = {side: length_scales(body, of_group) for side, of_group in of_groups.items()}
     uneven = (np.abs(np.log(scales["r"] / scales["l"])) > LONGER).any()
     for side, group in groups.items():
         size = float((np.abs(np.log(scales[side])) / LONGER).max())
@@ -552,10 +534,8 @@ def _of_lengths(body: Anatomy) -> Iterator[tuple[Deviation, Anatomy]]:
             continue
         tendon, fiber = (np.where(group, factor, 1.0) for factor in scales[side])
         longer = replace(fits, tendon=tendon * fits.tendon, fiber=fiber * fits.fiber)
-        before, after = (
-            np.sum(np.maximum(low - stretch, stretch - high)[group].max(axis=1) > STRETCH)
-            for stretch in map(_stretch, (fits, longer))
-        )
+        beyond = (np.maximum(low - stretch, stretch - high) for stretch in map(_stretch, (fits, longer)))
+        before, after = (np.sum(far[group].max(axis=1) > STRETCH) for far in beyond)
         if after <= before / 4:
             fits, of_side = longer, f" of the {SIDE_NAMES[side]} side" if side else ""
             said = f"the paths of {group.sum()} muscles{of_side} fit tendons {scales[side][0]:.2f} times and fibers "
@@ -570,18 +550,17 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
     """Yield what differs from twin or siblings, in the order of `INVARIANTS`."""
     number = body.number
     # the public muscles are compared in `POSES`, which need their coordinates
-    follows = set(FLEXION) <= {*body.stems} and FEWEST <= sum(
-        split_side(name)[0].casefold() in long_names() for name in body.names
-    )
+    known_names = sum(split_side(name)[0].casefold() in long_names() for name in body.names)
+    follows = set(FLEXION) <= {*body.stems} and known_names >= FEWEST
     fits = body
     for of_lengths, fitting in _of_lengths(body) if follows else ():
         yield of_lengths
         fits = fitting
     for invariant in INVARIANTS:
         now, values = invariant.quantity(body), invariant.quantity(fits)
-        low, high = (
-            norms_of(body, invariant.key, values.shape[1]) if follows else np.full((2, *values.shape), np.nan)
-        )
+        low, high = np.full((2, *values.shape), np.nan)
+        if follows:
+            low, high = norms_of(body, invariant.key, values.shape[1])
         middle = 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
@@ -629,23 +608,18 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
         if invariant.key == "strength":
             limit = np.where(known[:, None], NEARLY, limit)
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
-        apart = np.zeros_like(away)
-        for name, k in number.items():
-            other = number.get(twin(name), k)
-            size = np.maximum(np.abs(values[k]), np.abs(values[other]))
-            apart[k] = np.abs(values[k] - values[other]) / (invariant.twin + invariant.relative * size)
-        for name, k in number.items():
-            other = number.get(twin(name), k)
+        of_twins = values[(twins := [number.get(twin(name), k) for name, k in number.items()])]
+        size = np.maximum(np.abs(values), np.abs(of_twins))
+        apart = np.abs(values - of_twins) / (invariant.twin + invariant.relative * size)
+        for (name, k), other in zip(number.items(), twins, strict=True):
             # of twins that differ, the one farther from the siblings, or both
             of_twin = apart[k].max() > 1.0 and away[k].max() >= away[other].max() - 1e-9
             if not of_twin and not away[k].max() > 1.0:
                 continue
             column = int((apart if of_twin else away)[k].argmax())
-            end, stem = (
-                "origin" if column < 3 else "insertion",
-                (*body.stems, "")[column % max(len(body.stems), 1)],
-            )
-            about = invariant.words.format(stem=stem, end=end, axis="xyz"[column % 3])
+            stem = (*body.stems, "")[column % max(len(body.stems), 1)]
+            end, axis = "insertion" if column >= 3 else "origin", "xyz"[column % 3]
+            about = invariant.words.format(stem=stem, end=end, axis=axis)
             said = f"{sided(name)}: {about} {invariant.shown(now[k, column])}"
             if of_twin:
                 said += f", {sided(body.names[other])} {invariant.shown(now[other, column])}"
@@ -685,9 +659,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     except InputError:
         anatomy = anatomy_of(model, muscles)
     used = {name for name in anatomy.names if {name, twin(name)} & set(muscles)}
-    crossed = [
-        name for name, arm in zip(anatomy.names, anatomy.other, strict=True) if arm > SAME and name in used
-    ]
+    crossed = [name for name, k in anatomy.number.items() if anatomy.other[k] > SAME and name in used]
     if crossed:
         values = {"muscles": few(map(sided, crossed), NAMED), "count": len(crossed)}
         mended = Mended(exchanged=tuple(crossed)) if {*map(twin, crossed)} == {*crossed} else None
@@ -717,17 +689,14 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
         yield finding("muscle_property", severity, values, where), mended if mended.paths else None
     chosen = _chosen_strength(anatomy)
-    by_code["muscle_strength"] = [
-        deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
-    ]
+    strengths = by_code.get("muscle_strength", [])
+    by_code["muscle_strength"] = [one for one in strengths if one.muscle not in chosen]
     for code, listed in by_code.items():
         listed = sorted(listed, key=lambda deviation: -deviation.ratio)
         if listed:
-            values = {
-                "muscles": "; ".join(deviation.said for deviation in listed[:3]),
-                "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
-                "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
-            }
+            values = {"muscles": "; ".join(deviation.said for deviation in listed[:3])}
+            values["names"] = few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED)
+            values["more"] = f" (the greatest of {len(listed)})" if len(listed) > 3 else ""
             severity = "warning" if listed[0].ratio > 1.0 else "note"
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
@@ -945,18 +914,14 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))
     pull = np.stack(means, axis=1) * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
-    far = {
-        name: (float(low), float(high))
-        for name, low, high, matters in zip(state.parameters.names, lows, highs, share, strict=True)
-        if (low < FIBERS[0] or high > FIBERS[1]) and matters > PULLS
-    }
+    outside = (np.array(lows) < FIBERS[0]) | (np.array(highs) > FIBERS[1])
+    acting = np.flatnonzero(outside & (share > PULLS)).tolist()
+    far = {state.parameters.names[k]: (float(lows[k]), float(highs[k])) for k in acting}
     if far:
         texts = [f"{sided(name)} {low:.2f} to {high:.2f}" for name, (low, high) in far.items()]
         values = {"muscles": few(texts, NAMED), "low": FIBERS[0], "high": FIBERS[1]}
-        into = {
-            name: FIBERS[1] - high if high > FIBERS[1] else FIBERS[0] - low
-            for name, (low, high) in far.items()
-        }
+        low, high = FIBERS
+        into = {name: high - ends[1] if ends[1] > high else low - ends[0] for name, ends in far.items()}
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     if len(frames) > 3:
@@ -966,8 +931,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
             dof, muscle = np.unravel_index(int(leap.argmax()), leap.shape)
             values = {
                 "muscle": sided(state.parameters.names[muscle]),
-                "leap": float(leap.max()),
                 "dof": body.dofs[dof],
+                "leap": leap.max(),
             }
             yield with_cost(finding("muscle_anatomy.leap", "warning", values, where), body, None)
 
@@ -1066,9 +1031,8 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
             if abs(mass.mass - other.mass) > MASS * max(mass.mass, other.mass):
                 uneven.append(f"{name} {mass.mass:.3g} kg, {pair} {other.mass:.3g} kg")
             elif apart > CENTER:
-                uneven.append(
-                    f"mass centers of {name} and {pair} {1000.0 * apart:.0f} mm apart on their bodies"
-                )
+                far = f"{1000.0 * apart:.0f} mm apart on their bodies"
+                uneven.append(f"mass centers of {name} and {pair} {far}")
     for code, said_of in (("segment_mass.limb", odd), ("segment_mass", uneven)):
         if said_of:
             values = {"segments": few(said_of, NAMED)}

@@ -294,3 +294,81 @@ def test_heavy_feet_are_no_scale_of_the_loads() -> None:
     body = replace(sound, model=replace(sound.model, masses=masses)).body()
     codes = {each.code for each in findings_of_body(body)}
     assert "segment_mass" in codes and "plate_scale" not in codes
+
+
+def shear_late(by: float) -> Spoil:
+    """Horizontal forces late by a time [s] against the vertical ones."""
+
+    def of_one(load: ExternalLoad) -> ExternalLoad:
+        late = np.stack([np.interp(load.time - by, load.time, column) for column in load.force.T], axis=1)
+        return replace(load, force=np.where([True, False, True], late, load.force))
+
+    return on_loads(lambda loads: tuple(map(of_one, loads)))
+
+
+def points_zero(below: float) -> Spoil:
+    """Points of force at the origin of the laboratory while the vertical force is small [N]."""
+    return on_loads(
+        lambda loads: tuple(
+            replace(load, point=np.where(load.force[:, 1:2] < below, 0.0, load.point)) for load in loads
+        )
+    )
+
+
+def points_exchanged(one: int, other: int) -> Spoil:
+    """Points of two loads exchanged."""
+
+    def of_all(loads: Loads) -> Loads:
+        points = [load.point for load in loads]
+        points[one], points[other] = points[other], points[one]
+        return tuple(replace(load, point=point) for load, point in zip(loads, points, strict=True))
+
+    return on_loads(of_all)
+
+
+def copied(loads: Loads) -> Loads:
+    """The second load with the numbers of the first one."""
+    first, second, *others = loads
+    return first, replace(first, name=second.name, body=second.body), *others
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("by", [-0.04, 0.04])
+def test_forward_forces_of_another_time_than_the_vertical_ones_are_named(name: str, by: float) -> None:
+    found = findings_of_body(shear_late(by)(trials()[name]).body())
+    (said,) = [each.what for each in found if each.code == "time_offset"]
+    assert said.startswith("the forward forces") and ("late" if by > 0.0 else "early") in said
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("below", [100.0, 200.0])
+def test_points_that_are_lost_while_the_force_is_small_leave_the_foot(name: str, below: float) -> None:
+    found = findings_of_body(points_zero(below)(trials()[name]).body())
+    assert any(each.code == "pressure_outside" and "leaves the line" in each.what for each in found)
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (0, 2)])
+def test_exchanged_points_of_two_plates_are_the_only_cause(pair: tuple[int, int]) -> None:
+    found = findings_of_body(points_exchanged(*pair)(trials()["knee"]).body())
+    (fault,) = [each for each in found if each.severity == "error"]
+    assert fault.code == "plates_swapped" and "the points of these two plates are exchanged" in fault.what
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_copy_of_a_plate_is_no_unit_of_the_forces(name: str) -> None:
+    found = findings_of_body(on_loads(copied)(trials()[name]).body())
+    (fault,) = [each for each in found if each.severity == "error"]
+    assert fault.code == "plates_swapped" and "the same numbers" in fault.what
+
+
+def test_a_missing_contact_is_no_clock() -> None:
+    """The motion needs a force where the load is missing: at another rate the loads fit hardly better."""
+
+    def without(loads: Loads) -> Loads:
+        first, *others = loads
+        begin, stop = true_runs(first.force[:, 1] > 40.0)[-1]
+        rows = np.arange(len(first.time))[:, None]
+        return replace(first, force=np.where((rows < begin) | (rows >= stop), first.force, 0.0)), *others
+
+    found = {each.code for each in findings_of_body(on_loads(without)(trials()["overground"]).body())}
+    assert "contact_without_force" in found and not found & {"clock_rate", "time_offset"}

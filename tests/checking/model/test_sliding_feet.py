@@ -187,3 +187,27 @@ def test_an_angle_of_another_scale_on_a_belt_is_found_in_one_stride(
         table = on_column(table, column, lambda values: factor * values)
     (text,) = found(name, table)
     assert text.startswith("angle_scale") and said in text
+
+
+@pytest.mark.parametrize("name", ["knee", "service", "moments", "belt 1", "belt 3"])
+@pytest.mark.parametrize("late", [-0.05, 0.03])
+def test_a_root_of_another_time_than_the_legs_is_named(name: str, late: float) -> None:
+    _, table = walk(name)
+    for column in [name for name in table.names if name.startswith("pelvis")]:
+        table = on_column(table, column, lambda values, time=table.time: np.interp(time - late, time, values))
+    said = found(name, table)
+    assert said[0].startswith("foot_slides: ")
+    assert f"root come 30 ms {'earlier' if late > 0.0 else 'later'}" in said[0]
+
+
+@pytest.mark.parametrize("name", ["knee", "service", "moments", "belt 1", "belt 3"])
+@pytest.mark.parametrize(
+    ("stem", "by"), [("hip_flexion", 20.0), ("hip_flexion", -20.0), ("knee_angle", 20.0)]
+)
+def test_an_offset_of_both_hips_or_knees_is_named(name: str, stem: str, by: float) -> None:
+    _, table = walk(name)
+    for side in "rl":
+        table = on_column(table, f"{stem}_{side}", lambda values: values + by)
+    said = found(name, table)
+    assert said[0].startswith("angle_offset: ")
+    assert f"degrees on {stem}_r and {stem}_l" in said[0]
