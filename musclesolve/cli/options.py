@@ -254,13 +254,10 @@ def stated_strains(texts: Sequence[str], option: str = "--tendon-strain") -> dic
         word, equals, value = text.rpartition("=")
         word = word.strip() if equals else ALL
         if word in strains:
-            raise input_error(
-                "duplicate_name",
-                where=option,
-                problem=f"{word!r} occurs twice",
-                expected="every word once",
-                remedy="remove one of them",
-            )
+            fault = f"{word!r} occurs twice"
+            expected = "every word once"
+            remedy = "remove one of them"
+            raise input_error("duplicate_name", where=option, problem=fault, expected=expected, remedy=remedy)
         try:
             strains[word] = float(value)
         except ValueError:

@@ -135,12 +135,11 @@ class Wanted:
         laboratory = validated(document, RecordedSettings).laboratory
         axes = forward or laboratory.forward, up or laboratory.up
         if abs(axis_vector(axes[0]) @ axis_vector(axes[1])) > 0.5 and (forward or up):
+            fault = f"forward is {axes[0]} and up is {axes[1]}"
+            expected = "two axes of the streams, square to each other"
+            remedy = "look up in the capture software which axis points up, and state both"
             raise input_error(
-                "bad_axes",
-                where="--forward, --up",
-                problem=f"forward is {axes[0]} and up is {axes[1]}",
-                expected="two axes of the streams, square to each other",
-                remedy="look up in the capture software which axis points up, and state both",
+                "bad_axes", where="--forward, --up", problem=fault, expected=expected, remedy=remedy
             )
         return cls(live, rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1])), repeats)
 
@@ -394,13 +393,10 @@ class Joined:
     def _take_markers(self, number: int, reading: Reading) -> None:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
         if self._carrier not in (None, number):
-            raise input_error(
-                "conflict",
-                where="--from",
-                problem=f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers",
-                expected="the markers of one stream",
-                remedy="leave out one of the two",
-            )
+            fault = f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers"
+            expected = "the markers of one stream"
+            remedy = "leave out one of the two"
+            raise input_error("conflict", where="--from", problem=fault, expected=expected, remedy=remedy)
         self._carrier = number
         self._check_rate(reading.time)
         half = 0.5 / self._live.rate

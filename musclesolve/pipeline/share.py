@@ -201,13 +201,10 @@ def motion_cost(cost: str | Cost) -> Cost:
         problem = "is not smooth, convex and a sum over muscles"
     if problem is None:
         return chosen
-    raise input_error(
-        "bad_cost",
-        where="cost",
-        problem=f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons",
-        expected="a smooth convex cost of forces or of activations",
-        remedy='choose another cost, or rigid tendons (tendon = "rigid")',
-    )
+    fault = f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons"
+    expected = "a smooth convex cost of forces or of activations"
+    remedy = 'choose another cost, or rigid tendons (tendon = "rigid")'
+    raise input_error("bad_cost", where="cost", problem=fault, expected=expected, remedy=remedy)
 
 
 def solver_search(cost: Cost, elastic: bool, stated: str | Solver | None) -> Callable[[str | Solver], Solver]:
@@ -221,13 +218,9 @@ def motion_solver(solver: str | Solver) -> Solver:
     if chosen.name in METHODS:
         return chosen
     names = " or ".join(METHODS)
-    raise input_error(
-        "unfit_solver",
-        where="solver",
-        problem=f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions",
-        expected=names,
-        remedy=f'choose {names}, or rigid tendons (tendon = "rigid")',
-    )
+    fault = f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions"
+    remedy = f'choose {names}, or rigid tendons (tendon = "rigid")'
+    raise input_error("unfit_solver", where="solver", problem=fault, expected=names, remedy=remedy)
 
 
 def share_motion(

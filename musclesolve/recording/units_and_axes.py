@@ -112,13 +112,10 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
-        raise input_error(
-            "bad_axes",
-            where="[laboratory]",
-            problem=f"forward is {forward} and up is {up}",
-            expected="two axes of the files, square to each other",
-            remedy="look up in the capture software which axis points up",
-        )
+        fault = f"forward is {forward} and up is {up}"
+        expected = "two axes of the files, square to each other"
+        remedy = "look up in the capture software which axis points up"
+        raise input_error("bad_axes", where="[laboratory]", problem=fault, expected=expected, remedy=remedy)
     return np.stack([ahead, np.cross(above, ahead), above])
 
 

@@ -148,13 +148,10 @@ def check_joint_angle(name: str, angle: Array, limit: float = LARGEST_JOINT_ANGL
     what = "a rate" if per else "an angle"
     largest = angle[np.abs(angle).argmax()]
     if abs(largest) > limit:
-        raise input_error(
-            "bad_number",
-            where=name,
-            problem=f"{what} of {largest:g} rad{per} is {np.degrees(largest):.0f} degrees{per}, as no joint turns",
-            expected=f"radians{per}, at most {limit:.2g}",
-            remedy=f"if these are degrees{per}, give numpy.radians({what.split()[1]})",
-        )
+        fault = f"{what} of {largest:g} rad{per} is {np.degrees(largest):.0f} degrees{per}, as no joint turns"
+        expected = f"radians{per}, at most {limit:.2g}"
+        remedy = f"if these are degrees{per}, give numpy.radians({what.split()[1]})"
+        raise input_error("bad_number", where=name, problem=fault, expected=expected, remedy=remedy)
 
 
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:

@@ -118,13 +118,10 @@ class LslStream:
             if perf_counter() > until:
                 break
             sleep(POLL_INTERVAL)
-        raise input_error(
-            "no_stream",
-            where="--from",
-            problem=f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)",
-            expected=f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all",
-            remedy="start the program that sends it, in the same network",
-        )
+        fault = f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)"
+        expected = f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all"
+        remedy = "start the program that sends it, in the same network"
+        raise input_error("no_stream", where="--from", problem=fault, expected=expected, remedy=remedy)
 
     def _open(self, info: pylsl.StreamInfo) -> None:
         """Connect to a stream, and read the descriptions of its channels."""

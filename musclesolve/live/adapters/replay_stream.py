@@ -33,13 +33,10 @@ class ReplayStream:
     def __init__(self, address: str, wanted: Wanted) -> None:
         live = wanted.live
         if not isinstance(live, Live):
-            raise input_error(
-                "conflict",
-                where="--from",
-                problem="a recording cannot be replayed to a subject who is to stand first",
-                expected="a stream that shows the standing and then the movement",
-                remedy="leave out --stand: the trial file names its standing trial",
-            )
+            fault = "a recording cannot be replayed to a subject who is to stand first"
+            expected = "a stream that shows the standing and then the movement"
+            remedy = "leave out --stand: the trial file names its standing trial"
+            raise input_error("conflict", where="--from", problem=fault, expected=expected, remedy=remedy)
         trial = recording_of(address, "a replay") if address else live.trial
         self._samples = list(samples(live, trial, live.rate))
         self._next, self._repeats = 0, wanted.repeats

@@ -115,13 +115,10 @@ def shared_choice(
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
         if both := [name for name in shared if name in excluded]:
-            raise input_error(
-                "conflict",
-                where="without",
-                problem=f"{', '.join(map(str, both))}: to be shared and left out",
-                expected="a coordinate that is shared, or left out",
-                remedy="remove it from one of the two lists",
-            )
+            fault = f"{', '.join(map(str, both))}: to be shared and left out"
+            expected = "a coordinate that is shared, or left out"
+            remedy = "remove it from one of the two lists"
+            raise input_error("conflict", where="without", problem=fault, expected=expected, remedy=remedy)
         for coupler in model.couplers:
             if coupler.dependent in shared:
                 raise file_error(

@@ -165,11 +165,8 @@ def check_model_settings(settings: ModelSettings) -> None:
     if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
         raise input_error("pipeline.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
-        raise input_error(
-            "conflict",
-            where="feet",
-            problem=f"without loads there are no feet to be found: feet = {feet!r}",
-            expected="feet with loads, which are assigned to them",
-            remedy="give loads instead of moments, or leave it out",
-        )
+        fault = f"without loads there are no feet to be found: feet = {feet!r}"
+        expected = "feet with loads, which are assigned to them"
+        remedy = "give loads instead of moments, or leave it out"
+        raise input_error("conflict", where="feet", problem=fault, expected=expected, remedy=remedy)
     check_tendon(muscles.tendon, muscles.tendon_strain)

@@ -457,13 +457,10 @@ def _panels(ax: Any, size: tuple[float, float], widths: Sequence[int]) -> tuple[
     """A page of a size [inch] with panels side by side, or the axes of a user."""
     axes = [] if ax is None else list(np.ravel(np.array(ax, dtype=object)))
     if axes and len(axes) != len(widths):
-        raise input_error(
-            "bad_value",
-            where="ax",
-            problem=f"this map has {len(widths)} panels, and ax has {len(axes)}",
-            expected=f"{len(widths)} axes",
-            remedy=f"plt.subplots(1, {len(widths)})",
-        )
+        fault = f"this map has {len(widths)} panels, and ax has {len(axes)}"
+        expected = f"{len(widths)} axes"
+        remedy = f"plt.subplots(1, {len(widths)})"
+        raise input_error("bad_value", where="ax", problem=fault, expected=expected, remedy=remedy)
     figure = axes[0].figure if axes else Figure(figsize=size, layout="constrained")
     ratios = {"width_ratios": widths}
     return figure, axes or list(figure.subplots(1, len(widths), squeeze=False, gridspec_kw=ratios)[0])

@@ -115,13 +115,10 @@ def calibrate_cameras(
     rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
     if rms > LARGEST_MISFIT * spread:
         worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
-        raise input_error(
-            "bad_camera",
-            where=place,
-            problem=f"the control points fit their pixels only to {rms:.3g} px, worst {worst}",
-            expected=f"less than {LARGEST_MISFIT * spread:.3g} px",
-            remedy="check which pixels belong to which control point, and their unit",
-        )
+        fault = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
+        expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
+        remedy = "check which pixels belong to which control point, and their unit"
+        raise input_error("bad_camera", where=place, problem=fault, expected=expected, remedy=remedy)
     _, misfit, slopes = _expanded(coefficients, near, seen)
     distance, error = distance_and_error(coefficients, slopes)
     return Calibration(
@@ -146,13 +143,10 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     solution = vectors[-1]
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
-        raise input_error(
-            "bad_camera",
-            where=place,
-            problem="these control points leave the camera undetermined, although they are not in one plane",
-            expected="points that fill the volume of the motion",
-            remedy="add control points in its empty corners",
-        )
+        fault = "these control points leave the camera undetermined, although they are not in one plane"
+        expected = "points that fill the volume of the motion"
+        remedy = "add control points in its empty corners"
+        raise input_error("bad_camera", where=place, problem=fault, expected=expected, remedy=remedy)
     return np.asarray(solution[:11] / solution[11])
 
 
@@ -161,13 +155,10 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
     depth, misfit, slopes = _expanded(coefficients, world, image)
     if (behind := depth <= 0.0).any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
-        raise input_error(
-            "bad_camera",
-            where=place,
-            problem=f"the pixels put the control points {wrong} behind the camera and the others before it",
-            expected="all of them before the camera",
-            remedy="check which pixels belong to which control point",
-        )
+        fault = f"the pixels put the control points {wrong} behind the camera and the others before it"
+        expected = "all of them before the camera"
+        remedy = "check which pixels belong to which control point"
+        raise input_error("bad_camera", where=place, problem=fault, expected=expected, remedy=remedy)
     for _ in range(MOST_ITERATIONS):
         step = np.linalg.lstsq(slopes, misfit, rcond=None)[0]
         for _ in range(30):

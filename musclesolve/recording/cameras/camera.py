@@ -200,13 +200,10 @@ def camera_at(
     ahead = target - center
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
-        raise input_error(
-            "bad_camera",
-            where=place,
-            problem="it looks along the upward direction, so that the upward direction in its image is unknown",
-            expected="another view",
-            remedy="move it, or give another 'up'",
-        )
+        fault = "it looks along the upward direction, so that the upward direction in its image is unknown"
+        expected = "another view"
+        remedy = "move it, or give another 'up'"
+        raise input_error("bad_camera", where=place, problem=fault, expected=expected, remedy=remedy)
     ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
     attitude = np.stack([right, np.cross(ahead, right), ahead])
     lens = np.array([[focal_length, 0.0, width / 2], [0.0, focal_length, height / 2], [0.0, 0.0, 1.0]])

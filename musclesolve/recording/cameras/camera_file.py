@@ -380,13 +380,10 @@ def write_camera_file(
     control_positions = check_array(control_points, "control_points", ("n", 3), real=True, where=place)
     check_type(rng, np.random.Generator | None, "rng", "a numpy.random.Generator")  # type: ignore[arg-type]
     if rng is None and (noise_px or control_noise):
-        raise input_error(
-            "missing_argument",
-            where=place,
-            problem="noise needs a generator",
-            expected="rng: a numpy.random.Generator",
-            remedy="give rng=numpy.random.default_rng(1)",
-        )
+        fault = "noise needs a generator"
+        expected = "rng: a numpy.random.Generator"
+        remedy = "give rng=numpy.random.default_rng(1)"
+        raise input_error("missing_argument", where=place, problem=fault, expected=expected, remedy=remedy)
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (
         check_type(name, str, "name", "a text"),
@@ -394,23 +391,19 @@ def write_camera_file(
         *(camera.name for camera in cameras),
     ):
         if not text or inert(text) != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
-            raise input_error(
-                "bad_value",
-                where=place,
-                problem=f"the files of cameras cannot hold the name {text!r}",
-                expected="a name without separators, quotes, slashes, #, outer blanks, and without = + - @ before it",
-                remedy="rename it before writing",
+            fault = f"the files of cameras cannot hold the name {text!r}"
+            expected = (
+                "a name without separators, quotes, slashes, #, outer blanks, and without = + - @ before it"
             )
+            remedy = "rename it before writing"
+            raise input_error("bad_value", where=place, problem=fault, expected=expected, remedy=remedy)
     points = [f"P{k}" for k in range(1, len(control_positions) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
-        raise input_error(
-            "uneven_sampling",
-            where=place,
-            problem="the markers are unevenly sampled",
-            expected="even samples",
-            remedy="resample them",
-        )
+        fault = "the markers are unevenly sampled"
+        expected = "even samples"
+        remedy = "resample them"
+        raise input_error("uneven_sampling", where=place, problem=fault, expected=expected, remedy=remedy)
     frames = [str(int(frame)) for frame in np.round(exact)]
     _write_csv(
         folder / f"{name}_points.csv",

@@ -308,13 +308,10 @@ def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
     for text in texts:
         kind, equals, unit = (part.strip() for part in text.partition("="))
         if not equals:
-            raise input_error(
-                "bad_usage",
-                where="--unit",
-                problem=f"the unit {text!r} names no kind of quantity",
-                expected="KIND=UNIT",
-                remedy="--unit moment='N m/kg'",
-            )
+            fault = f"the unit {text!r} names no kind of quantity"
+            expected = "KIND=UNIT"
+            remedy = "--unit moment='N m/kg'"
+            raise input_error("bad_usage", where="--unit", problem=fault, expected=expected, remedy=remedy)
         units[kind] = unit
     chosen_units(units)
     return units or None
