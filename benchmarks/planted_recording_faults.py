@@ -1112,6 +1112,14 @@ rows(
             *("frozen pressure_way", "with points in {}", ("the middle",)),
             lambda force, point, *_: {"point": 0.0 * point + planted.plate_middles(force[:, 2], point)},
         ),
+        "points_clipped": (
+            *("plate_clipped", "with points within {:.0%} of their way", (0.5, 0.7, 0.9)),
+            lambda _, point, __, size, *___: {
+                "point": np.clip(
+                    point, *np.quantile(point[point.any(axis=1)], [0.5 - size / 2, 0.5 + size / 2], axis=0)
+                )
+            },
+        ),
         "sensor_lost": (
             *(
                 "plate_scale mass pressure_offset pressure_way",

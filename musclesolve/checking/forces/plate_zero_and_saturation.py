@@ -34,6 +34,8 @@ FLAT_PEAK_S = 0.02
 # sound plates have up to 3 ms, and 27 ms in steps of `COARSE`; the lost part of a contact lasts for some tenths.
 RESTS_S = 0.06
 CHANNELS = ("forward", "sideward", "vertical")
+# Step of one coordinate of the points up to which it rests no longer than that [m]: 36 sound ones have up to 9 ms.
+FINE = 1e-4
 # Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
 SLOWEST = 0.005
 # Step of a channel, as a share of its peak, from which a smooth peak may stay the same for so long.
@@ -238,11 +240,10 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         if vertical.max(initial=0.0) < least:
             continue
         loaded = (vertical > least) & ~plate.in_gap(plate.time, filled=True)
-        still, rests = (
-            np.concatenate([[False], (np.diff(part, axis=0) == 0.0).all(axis=1)]) & loaded
-            for part in (plate.force, plate.point[:, :2])
-        )
-        flat: list[tuple[str, Mask, dict[str, object]]] = []
+        still = np.append(False, (np.diff(plate.force, axis=0) == 0.0).all(axis=1)) & loaded
+        columns = slice(2), slice(1), slice(1, 2)
+        points, *coordinates = (resting(plate.point[:, part], loaded) for part in columns)
+        flat: list[tuple[str, Mask, dict[str, object], float]] = []  # and the least duration [s]
         finest_force, finest = (
             [np.nanmin(np.diff(np.unique(column)), initial=np.inf) for column in part.T]
             for part in (plate.force, plate.point[loaded, :2])
@@ -251,28 +252,28 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
             still[first:stop] = not len(after) or (after > 1.5 * np.array(finest_force)).any()
         held = still | np.append(still[1:], False)  # the whole force: no single channel is at its limit
-        for first, stop in true_runs(loaded):
-            # a point that rests in a whole contact was placed there, not held
-            rests[first:stop] &= not rests[first + 1 : stop].all()
         for force, steps, way in zip(plate.force.T, finest_force, CHANNELS, strict=True):
             peaks = np.zeros_like(loaded)
             # a smooth force stays within one step of a coarse channel for a while
             for peak in np.unique([force.min(), force.max()]):
                 if steps <= COARSE * abs(peak) and abs(peak) > ZERO:
                     highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & ~held
-                    flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
+                    flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}, FLAT_PEAK_S))
                     peaks |= highest
             if foot is not None and steps <= COARSE * np.abs(force).max():
                 on = loaded & (np.interp(plate.time, case.trial.markers.time, foot.ground) > 0.5)
                 rests_alone = (np.diff(force, prepend=np.nan) == 0.0) & on & ~held & ~peaks
-                flat.append(("plate_channel.rests", rests_alone, {"way": way}))
-        late = ", or the point is late or early against the force"
-        flat.append(("plate_clipped.held", held & loaded, {"what": "whole force", "late": ""}))
-        flat.append(("plate_clipped.held", rests & ~held, {"what": "point of force", "late": late}))
-        for name, where, values in flat:
-            of_points = values.get("what") == "point of force"
-            shortest = RESTS_S if name == "plate_channel.rests" else FLAT_PEAK_S
-            shortest = max(shortest - 0.5 * step, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
+                flat.append(("plate_channel.rests", rests_alone, {"way": way}, RESTS_S))
+        late, lasts = ", or the point is late or early against the force", min(finest) / SLOWEST
+        rest = {"whole force": (held & loaded, "", FLAT_PEAK_S)}
+        rest["point of force"] = points & ~held, late, max(FLAT_PEAK_S, lasts)
+        for rests, column, way in zip(coordinates, plate.point[loaded, :2].T, CHANNELS[:2], strict=True):
+            if step_of(column) <= FINE:
+                rest[f"{way} coordinate of the point of force"] = rests & ~held & ~points, "", RESTS_S
+        for what, (where, late, lasts) in rest.items():
+            flat.append(("plate_clipped.held", where, {"what": what, "late": late}, lasts))
+        for name, where, values, lasts in flat:
+            shortest = max(lasts - 0.5 * step, 3 * step)
             spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)
             if spans:
                 duration = sum(b - a + step for a, b in spans)
@@ -280,6 +281,14 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         if (edge := least_cliff(vertical, max(FLAT_PEAK_S * plate.rate, 3))) > CLIFF_N:
             values = {"load": f"the {SIDE_NAMES[plate.side]} plate", "edge": edge, "limit": CLIFF_N}
             yield finding("plate_clipped.edges", "warning", values, on_plate(plate))
+
+
+def resting(values: Array, loaded: Mask) -> Mask:
+    """Loaded samples (S,) whose values (S, k) equal those before; none of a contact in which all do: it was stated."""
+    rests = np.append(False, (np.diff(values, axis=0) == 0.0).all(axis=1)) & loaded
+    for first, stop in true_runs(loaded):
+        rests[first:stop] &= not rests[first + 1 : stop].all()
+    return rests
 
 
 def least_cliff(upward: Array, fewest: float) -> float:

@@ -24,9 +24,9 @@ from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces import plate_balance as balance
+from musclesolve.checking.forces import plate_zero_and_saturation as channels
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_axes import DEAD, LEAST_HORIZONTAL
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, least_cliff, resolution
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model import posture
 from musclesolve.checking.model.given_moments import likeness_of
@@ -512,24 +512,32 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
     """Find loads whose peaks are cut off, which were held or are noise, or whose small forces were set to zero."""
     for load in case.loads:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
-        most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
+        most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, channels.FLAT_PEAK_S * rate)
         rests = (np.diff(np.hstack([load.force, load.point]), axis=0) == 0.0).all(axis=1)
         loaded = upward > LOADED * case.fixed.model.weight
         still = np.append(False, rests) & loaded
         held = still & (still.sum() < STATED * loaded.sum())
         highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~still
-        shortest = max(FEWEST_HELD, FLAT_PEAK_S * rate)
-        cut = ("plate_clipped", highest, least), ("plate_clipped.held", held, shortest)
-        for code, samples, fewest in cut:
+        shortest = max(FEWEST_HELD, channels.FLAT_PEAK_S * rate)
+        cut = [
+            ("plate_clipped", highest, least, ""),
+            ("plate_clipped.held", held, shortest, f"load {load.name}"),
+        ]
+        for axis, column in zip("xyz", load.point.T, strict=True):
+            if channels.step_of(column[loaded]) <= channels.FINE:
+                alone = channels.resting(column[:, None], upward > SCALED * case.fixed.model.weight) & ~still
+                what = f"{axis} coordinate of the points of {load.name}"
+                cut.append(("plate_clipped.held", alone, max(shortest, channels.RESTS_S * rate), what))
+        for code, samples, fewest, what in cut:
             spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > fewest]
             if spans:
                 times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
                 duration = sum(end - begin for begin, end in times)
-                values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
+                values = {"way": "vertical", "what": what, "peak": most, "duration": duration}
                 yield case.fault(code, "error", values | {"late": ""}, times=times)
         if loaded.sum() > least:
-            yield from resolution(load.name, load.force[loaded], case.where)
-        if (edge := least_cliff(upward, least)) > CLIFF_N:
+            yield from channels.resolution(load.name, load.force[loaded], case.where)
+        if (edge := channels.least_cliff(upward, least)) > CLIFF_N:
             values = {"load": load.name, "edge": edge, "limit": CLIFF_N}
             yield case.fault("plate_clipped.edges", "warning", values)
 

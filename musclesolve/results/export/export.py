@@ -316,12 +316,9 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:
-        raise input_error(
-            "missing_argument",
-            where="export",
-            problem="no format is given",
-            expected=f"one of {', '.join(map(str, FORMATS))}",
-            remedy="--format sto, or -o with a name that ends in .sto",
-        )
+        fault = "no format is given"
+        expected = f"one of {', '.join(map(str, FORMATS))}"
+        remedy = "--format sto, or -o with a name that ends in .sto"
+        raise input_error("missing_argument", where="export", problem=fault, expected=expected, remedy=remedy)
     check_known([format], "format", FORMATS, where="--format")
     return (output or result.parent) / f"{result.stem}.{format}"

@@ -81,13 +81,10 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     if database is None or MODEL in result.attrs:
         model = choice_name(result, MODEL)
         if names not in (None, OWN):
-            raise input_error(
-                "conflict",
-                where="--names",
-                problem=f"the result has the names and signs of {model or 'an unknown model'} already",
-                expected="a result of `musclesolve run`",
-                remedy="leave out --names",
-            )
+            fault = f"the result has the names and signs of {model or 'an unknown model'} already"
+            expected = "a result of `musclesolve run`"
+            remedy = "leave out --names"
+            raise input_error("conflict", where="--names", problem=fault, expected=expected, remedy=remedy)
         return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
     if names == OWN or (names is None and not opensim):
         return Naming("names, signs and axes of musclesolve")
@@ -188,13 +185,10 @@ def check_layout(result: xr.Dataset, naming: Naming) -> None:
     """Refuse names of a model for data whose columns differ from a single run."""
     others = [name for name in _OTHER_LAYOUTS if name in result.dims]
     if naming.opensim and others:
-        raise input_error(
-            "conflict",
-            where="--names",
-            problem=f"names and signs of a model are for one run; this has the dimension {others[0]!r}",
-            expected="the result.nc of one run",
-            remedy="--names own, with --format csv, mat or parquet",
-        )
+        fault = f"names and signs of a model are for one run; this has the dimension {others[0]!r}"
+        expected = "the result.nc of one run"
+        remedy = "--names own, with --format csv, mat or parquet"
+        raise input_error("conflict", where="--names", problem=fault, expected=expected, remedy=remedy)
 
 
 def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
@@ -321,13 +315,10 @@ def mot_files(
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
     if unit != "rad":  # coordinates in meters among the angles: a result does not say which they are
-        raise input_error(
-            "conflict",
-            where="joint_angle",
-            problem=f"the coordinates of this result are in {unit}",
-            expected="rotations alone, which a MOT file has in degrees",
-            remedy="--format csv, or share without the coordinates that are translations",
-        )
+        fault = f"the coordinates of this result are in {unit}"
+        expected = "rotations alone, which a MOT file has in degrees"
+        remedy = "--format csv, or share without the coordinates that are translations"
+        raise input_error("conflict", where="joint_angle", problem=fault, expected=expected, remedy=remedy)
     angles = columns(result, "joint_angle", naming)
     names = [label["dof"] for label in angles.labels]
     pelvis_names, pelvis = _pelvis(result, naming)

@@ -151,22 +151,16 @@ def calibrate_muscles(
     first = problem.observed(problem.parent, problem.every)
     if first is None:
         unsolved = [x.name for k, x in enumerate(together) if problem.observed(problem.parent, [k]) is None]
-        raise input_error(
-            "not_solved",
-            where="trials",
-            problem=f"no muscle forces were found for {few(unsolved, 3)} with the muscles as they are",
-            expected="trials that `musclesolve run` solves",
-            remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
-        )
+        fault = f"no muscle forces were found for {few(unsolved, 3)} with the muscles as they are"
+        expected = "trials that `musclesolve run` solves"
+        remedy = "run the trial by itself, mend the fault that is reported, or leave the trial out"
+        raise input_error("not_solved", where="trials", problem=fault, expected=expected, remedy=remedy)
     first += problem.tested(problem.parent)
     if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
-        raise input_error(
-            "no_overlap",
-            where="trials",
-            problem="nothing that was measured lies in a frame with a valid solution",
-            expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
-            remedy="run the trials by themselves, and see which frames are solved",
-        )
+        fault = "nothing that was measured lies in a frame with a valid solution"
+        expected = "EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row"
+        remedy = "run the trials by themselves, and see which frames are solved"
+        raise input_error("no_overlap", where="trials", problem=fault, expected=expected, remedy=remedy)
     clocks = [note for trial in together for note in _clock_notes(trial, first)]
     posterior, noise = problem.solve(first, report)
     theta = posterior.theta
@@ -255,13 +249,10 @@ def _problem(
     words = None if free is None else {quantity: list(name) for quantity, name in free.items()}
     of_emg = [name for name in OF_EMG if words is not None and words.pop(name, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
-        raise input_error(
-            "missing_argument",
-            where="free",
-            problem=f"{of_emg[0]} is free, and no trial has EMG",
-            expected="trials with [emg]",
-            remedy="add [emg] to a trial file, or leave it out",
-        )
+        fault = f"{of_emg[0]} is free, and no trial has EMG"
+        expected = "trials with [emg]"
+        remedy = "add [emg] to a trial file, or leave it out"
+        raise input_error("missing_argument", where="free", problem=fault, expected=expected, remedy=remedy)
     turning: tuple[str, ...] = ()
     if of_tests is not None:
         helps = (of_tests.moment_arm * of_tests.sign[:, None] > 0.0).any(axis=0)
@@ -284,13 +275,10 @@ def _problem(
     names = list(dict.fromkeys(muscle for trial in trials for muscle in trial.muscles))
     factors = free_factors(names, measured, words or None, fixed)
     if not (measured.fascicles or measured.emg or turning):
-        raise input_error(
-            "missing_argument",
-            where="trials",
-            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no strength",
-            expected="trials with [emg] or [fascicle], or a file of strength tests",
-            remedy="add what was measured to the trial files",
-        )
+        fault = "nothing was measured from which muscles follow: no EMG, no fascicle lengths, no strength"
+        expected = "trials with [emg] or [fascicle], or a file of strength tests"
+        remedy = "add what was measured to the trial files"
+        raise input_error("missing_argument", where="trials", problem=fault, expected=expected, remedy=remedy)
     return CalibrationProblem(trials, factors, of_emg, of_tests, tests.tests if tests else ())
 
 
@@ -323,13 +311,12 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
         }
     for key, value in stated.items():
         if value is not None and value != "table":
-            raise input_error(
-                "conflict",
-                where="trials",
-                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean something else",
-                expected="the numbers of the set or model, on which the factors are",
-                remedy=f"leave {key} out: it is fitted, or free on request",
+            fault = (
+                f"{name} states {key} = {value} in [muscles], beside which factors would mean something else"
             )
+            expected = "the numbers of the set or model, on which the factors are"
+            remedy = f"leave {key} out: it is fitted, or free on request"
+            raise input_error("conflict", where="trials", problem=fault, expected=expected, remedy=remedy)
     return settings
 
 
@@ -342,13 +329,10 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     for trial in trials:
         body = trial.body
         if (person := body.person) is not None:
-            raise input_error(
-                "conflict",
-                where="trials",
-                problem=f"the muscles of {trial.name} are calibrated to a person already",
-                expected="trials with the muscles of a set or a model, on which the factors are",
-                remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
-            )
+            fault = f"the muscles of {trial.name} are calibrated to a person already"
+            expected = "trials with the muscles of a set or a model, on which the factors are"
+            remedy = f'write database = "{person.parent}" in [muscles], or leave the key out for a model'
+            raise input_error("conflict", where="trials", problem=fault, expected=expected, remedy=remedy)
         settings = _settings(trial.name, body)
         seen: dict[str, tuple[str, str | None]]
         if isinstance(body.trial, ModelTrial):
@@ -365,13 +349,10 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         for what, (value, sha) in seen.items():
             before, sha_of_first = of_first.get(what, ("", None))
             if (sha or value) != (sha_of_first or before):
-                raise input_error(
-                    "conflict",
-                    where="trials",
-                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} is {before}",
-                    expected="trials of one person, with the same muscles and the same tendons",
-                    remedy="calibrate each person alone",
-                )
+                fault = f"the {what} of {trial.name} is {value}, but the {what} of {first.name} is {before}"
+                expected = "trials of one person, with the same muscles and the same tendons"
+                remedy = "calibrate each person alone"
+                raise input_error("conflict", where="trials", problem=fault, expected=expected, remedy=remedy)
     return of_first.get("model") or of_first["muscle set"]
 
 

@@ -67,13 +67,15 @@ def crossing(force: np.ndarray) -> int:
     return braking + int((force[braking:] > 0.0).argmax())
 
 
-def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]):
-    """Findings on the stride with the forward force (S,) of one plate, 600 Hz, changed."""
+def spoiled(
+    folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray], part: str = "force", axis: int = 0
+):
+    """Findings on the stride with the forward force (S,), or another column, of one plate, 600 Hz, changed."""
     copy = TrialCopy()
     (plate,) = copy.plates(side)
-    force = copy.plate(plate, "force").copy()
-    force[:, 0] = change(force[:, 0])
-    copy.set_plate(plate, "force", force)
+    values = copy.plate(plate, part).copy()
+    values[:, axis] = change(values[:, axis])
+    copy.set_plate(plate, part, values)
     report = copy.examined(folder, costs=False)
     return [each for each in report.findings if each.severity != "note"]
 
@@ -116,6 +118,22 @@ def test_a_wrong_channel_is_named(change, code, word, tmp_path):
     found = spoiled(tmp_path, "l", change)
     assert {each.code for each in found} == {code}
     assert any(word in each.what for each in found) and {each.where.plate for each in found} == {"left"}
+
+
+@pytest.mark.parametrize(("axis", "way"), [(0, "forward"), (1, "sideward")])
+def test_points_that_are_cut_off_at_an_edge_of_the_plate_are_named(axis, way, tmp_path):
+    def cut(point: np.ndarray) -> np.ndarray:
+        return np.minimum(point, np.quantile(point[point != 0.0], 0.7))
+
+    (found,) = [f for f in spoiled(tmp_path, "l", cut, "point", axis) if f.code == "plate_clipped"]
+    assert f"the {way} coordinate of the point of force stays" in found.what
+
+
+@pytest.mark.parametrize("step", [1e-4, 1e-3, 5e-3])
+def test_rounded_points_are_not_cut_off(step, tmp_path):
+    for axis in (0, 1):
+        found = spoiled(tmp_path / f"{axis}", "l", lambda point: np.round(point / step) * step, "point", axis)
+        assert "plate_clipped" not in {f.code for f in found}
 
 
 def of_mass(path: Path, factor: float) -> TrialCopy:
