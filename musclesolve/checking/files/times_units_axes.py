@@ -296,6 +296,8 @@ POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
 # Share of the greatest force that defines a loaded foot, usual travel of its center of pressure, and a travel that is
 # never reached, even on a treadmill [m].
 LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
+# Median distance of points from the middle of a foot up to which they are in its unit [m].
+UNDER = 0.3
 # Usual way of the center of pressure across a foot [m].
 WAY_ACROSS = 0.015
 # Free moment that is never reached [N m]; and free moment over vertical force that no foot has in a tenth of the frames
@@ -427,7 +429,10 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
         if loaded.sum() < 5:
             continue
         spread, usual, factor = unit_of_points(plate.time, plate.point[:, :2], loaded, feet)
-        if factor is not None:
+        apart = [foot.from_middle(plate.point[loaded], plate.time[loaded]) for foot in feet]
+        # points of which half pass under a foot are in its unit, however far the others stray
+        strays = all(np.median(np.nan_to_num(away, nan=np.inf)) > UNDER for away in apart)
+        if factor is not None and strays:
             ways = [unit_of_points(plate.time, path, loaded, feet)[0] for path in plate.point.T[:2, :, None]]
             scale, alone = _scaled_axes(np.array(ways), usual, factor, feet)
             along = int(scale.argmin())

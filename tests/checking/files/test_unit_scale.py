@@ -34,6 +34,17 @@ def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: st
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
+def test_points_of_which_some_stray_are_in_no_other_unit(tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    for plate in copy.plates():
+        carries = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 300.0)
+        point = copy.plate(plate, "point").copy()
+        point[carries[: len(carries) // 6], 0] += 6.0
+        copy.set_plate(plate, "point", point)
+    report = copy.examined(tmp_path)
+    assert "point_units" not in report.codes and "plate_instant" in report.codes, str(report)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_points_with_one_axis_in_millimeters_have_no_unit_of_all_axes(axis: int, tmp_path: Path) -> None:
     copy = TrialCopy(STRIDE)
