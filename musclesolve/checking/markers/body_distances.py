@@ -494,11 +494,12 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     """
     trial, feet, pairs, faced = case.trial, seen_feet(case.trial), distances(case.trial), facing(case.trial)
     frames, position = trial.frames(), trial.markers.position[trial.frames()]
-    codes = {*TABLES["marker_codes"]} - {"leap"}  # a jump is short
-    off = [f for f in case.findings if f.severity != "note" and f.code in codes]
+    off = [f for f in case.findings if f.severity != "note" and f.code in TABLES["marker_codes"]]
     of_legs = [markers_of(trial, *(f"{k}_{side}" for k in LEG)) for side in SIDES]
-    wrong = any(not f.where.markers or {*f.where.markers} & set[str]().union(*of_legs) for f in off)
-    if wrong or faced is None or pairs is None or len(feet) < len(SIDES) or runs(trial):
+    lasting = [{*f.where.markers} for f in off if f.code != "leap"]  # a jump is short
+    if any(not markers or markers & set[str]().union(*of_legs) for markers in lasting):
+        return
+    if faced is None or pairs is None or len(feet) < len(SIDES) or runs(trial):
         return
     way = np.mean(unit_or_zero(faced[frames]), axis=0)
     step = (feet["r"].heel - feet["l"].heel)[frames] @ way
@@ -515,8 +516,8 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     varies = (terms - mean_of_known(terms))[..., :-1]
     legs = [[pair <= leg for pair in pairs.ends] for leg in of_legs]
     strains = [_strain(varies[:, leg]) for leg in (np.any(legs, axis=0), *legs) if np.any(leg)]
-    places = {"ahead": 0, "up": 2} if len(strains) > len(SIDES) else {}
-    known = {place: [float(strain[k]) for strain in strains] for place, k in places.items()}
+    places = {"ahead": 0} if off else {"ahead": 0, "up": 2}
+    known = {at: [float(strain[k]) for strain in strains] for at, k in places.items() if len(strains) > 2}
     if still.sum() >= FEWEST_AGREEING and not off:
         terms[..., 0] -= pairs.standing
         known["to the left"] = [_strain(terms[:, still])[1]]
