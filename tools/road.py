@@ -38,7 +38,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 156791,
+    "Python, package and muscle_db": 156800,
     "public names": 180,
     "bindings of vague names": 45,
     "records of one module": 214,

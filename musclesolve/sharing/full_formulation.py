@@ -285,10 +285,8 @@ def _minimize(
     kinds = [sides[:, :rows], full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]]
 
     # the largest marginal cost that muscles are likely to reach; the cost of soft reserves limits it
-    steepest, (weight, reserves) = (
-        slope_size(problem, cost, load(problem)).max(axis=1),
-        reserve_terms(problem),
-    )
+    steepest = slope_size(problem, cost, load(problem)).max(axis=1)
+    weight, reserves = reserve_terms(problem)
     if soft := weight.shape[1]:
         kinds.append(sides[:, rows:])
         multiplier = np.where(reserves > 0.0, weight, HUGE) * np.abs(problem.moment)

@@ -362,12 +362,11 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         raise input_error("bad_type", where=where, problem=fault, expected=expected)
     chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
     if getattr(check_solution(problem, solution), "constraint", ()):
-        fault, expected = (
-            "the solution has constraints, which may be what changes next",
-            "a solution of `solve`",
-        )
+        fault = "the solution has constraints, which may be what changes next"
         remedy = "where no constraint binds ms.solve(problem, cost) has the same one; else take differences"
-        raise input_error("conflict", where=where, problem=fault, expected=expected, remedy=remedy)
+        raise input_error(
+            "conflict", where=where, problem=fault, expected="a solution of `solve`", remedy=remedy
+        )
     if solution.cost_name != chosen.label:
         fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
         raise input_error("conflict", where=where, problem=fault, expected="the cost that was minimized")

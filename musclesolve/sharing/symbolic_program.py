@@ -39,7 +39,7 @@ from musclesolve.sharing.constrained import (
     checked_constraints,
     store_claims,
 )
-from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated, reason_of
+from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, check_fields, evaluated, reason_of
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_terms import flat, shapes_of
@@ -168,9 +168,7 @@ def motion_cost(
         ('smooth', True)
     """
     uses = (uses,) if isinstance(uses, str) else tuple(uses)
-    for unknown in (repr(used) for used in uses if used not in (*ARRAY_AXES, "dt")):
-        known = ", ".join((*ARRAY_AXES, "dt"))
-        raise input_error("sharing.cost_uses_unknown_field", name=name, used=unknown, fields=known)
+    check_fields(name, uses, (*ARRAY_AXES, "dt"))
     numbers = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
     extra = {
         str(key): check_type(value, Unknown, key, "an Unknown") for key, value in (unknowns or {}).items()
@@ -552,8 +550,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "qpsol_options": dict.fromkeys(("print_iter", "print_header", "print_info", "error_on_fail"), False),
     },
     "blocksqp": {
-        **{"print_header": False, "print_iteration": False},
-        **{"linsol": "ldl", "opttol": 1e-10, "nlinfeastol": 1e-10},
+        "print_header": False,
+        "print_iteration": False,
+        "linsol": "ldl",
+        "opttol": 1e-10,
+        "nlinfeastol": 1e-10,
     },
     "fatrop": {"fatrop": {"print_level": 0, "tol": 1e-8, "max_iter": 300}},
 }

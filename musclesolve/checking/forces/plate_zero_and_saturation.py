@@ -264,14 +264,14 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
                 on = loaded & (np.interp(plate.time, case.trial.markers.time, foot.ground) > 0.5)
                 rests_alone = (np.diff(force, prepend=np.nan) == 0.0) & on & ~held & ~peaks
                 flat.append(("plate_channel.rests", rests_alone, {"way": way}, RESTS_S))
-        late, lasts = ", or the point is late or early against the force", min(finest) / SLOWEST
+        late = ", or the point is late or early against the force"
         rest = {"whole force": (held & loaded, "", FLAT_PEAK_S)}
-        rest["point of force"] = points & ~held, late, max(FLAT_PEAK_S, lasts)
+        rest["point of force"] = points & ~held, late, max(FLAT_PEAK_S, min(finest) / SLOWEST)
         for rests, column, way in zip(coordinates, plate.point[loaded, :2].T, CHANNELS[:2], strict=True):
             if step_of(column) <= FINE:
                 rest[f"{way} coordinate of the point of force"] = rests & ~held & ~points, "", RESTS_S
-        for what, (where, late, lasts) in rest.items():
-            flat.append(("plate_clipped.held", where, {"what": what, "late": late}, lasts))
+        for what, (where, cause, lasts) in rest.items():
+            flat.append(("plate_clipped.held", where, {"what": what, "late": cause}, lasts))
         for name, where, values, lasts in flat:
             shortest = max(lasts - 0.5 * step, 3 * step)
             spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)

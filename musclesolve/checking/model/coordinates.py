@@ -175,11 +175,8 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     """Find feet above or below the plates that carry them, and feet that slide while they carry the body."""
-    count, where, off = (
-        max(1, round(INNER * case.fixed.rate)),
-        Where(case.body.motion.file),
-        dict[str, float](),
-    )
+    count, where = max(1, round(INNER * case.fixed.rate)), Where(case.body.motion.file)
+    off: dict[str, float] = {}
     for sole in case.fixed.soles:
         under = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
         heights = ((sole.lowest - point[:, 1])[loaded] for _, point, loaded in under)

@@ -33,7 +33,7 @@ from musclesolve.results.finding import Finding, Where, error_if, finding
 OF_MODEL = muscles.joints_of_model, muscles.muscles_of_model, muscles.fibers_of_motion
 """Checks of muscles in the poses of the motion; a joint changes the arms of all muscles across it."""
 OF_COORDINATES = coordinates.angle_units, coordinates.frozen_coordinates, posture.body_that_goes_backward
-OF_POSTURE = posture.feet_on_floor, coordinates.steps_of_coordinates, posture.cutoff_of_walk, posture.spectra
+OF_POSTURE = coordinates.steps_of_coordinates, posture.cutoff_of_walk, posture.spectra
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
     load_balance.frames_of_loads: "",
@@ -127,8 +127,9 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     moments = moment_case(body, fixed)
     findings += of_coordinates
     of_posture = _asked(posture.feet_that_slide, body, fixed)
-    known_cause = any(fault.severity == "error" for fault in of_posture)  # of feet that do not stand
-    of_posture += [fault for check in OF_POSTURE[known_cause:] for fault in _asked(check, body, fixed)]
+    if not any(fault.severity == "error" for fault in of_posture):  # the cause of feet that do not stand
+        of_posture += _asked(posture.feet_on_floor, body, fixed)
+    of_posture += [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
     findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")

@@ -3,7 +3,7 @@
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -73,6 +73,14 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
         return function(*(activation, force, Data(**data))[: _taken(function)])
+
+
+def check_fields(name: str, uses: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse a cost, by its name, that uses a field that is not known."""
+    for used in uses:
+        if used not in known:
+            fields = ", ".join(known)
+            raise input_error("sharing.cost_uses_unknown_field", name=name, used=as_text(used), fields=fields)
 
 
 def _taken(function: Formula) -> int:
@@ -249,9 +257,7 @@ class ExpressionCost(Cost):
     __getstate__ = _fields_alone
 
     def __post_init__(self) -> None:
-        for unknown in (as_text(used) for used in self.uses if used not in FIELDS):
-            known = ", ".join(FIELDS)
-            raise input_error("sharing.cost_uses_unknown_field", name=self.name, used=unknown, fields=known)
+        check_fields(self.name, self.uses, FIELDS)
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
             raise input_error("sharing.same_data_twice", name=self.name)

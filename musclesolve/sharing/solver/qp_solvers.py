@@ -183,11 +183,8 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
     size = np.where(size > 0, size, 1.0)[:, None]
     whole = np.maximum(whole, LEAST_CURVATURE * size)
     weight, free = reserve_terms(problem)
-    weights, matrices, moments = (
-        [whole, np.where(free > 0.0, weight, size)],
-        [problem.moment_matrix],
-        [problem.moment],
-    )
+    weights = [whole, np.where(free > 0.0, weight, size)]
+    matrices, moments = [problem.moment_matrix], [problem.moment]
     if rows is not None:
         weights, matrices = [*weights, rows.weight], [*matrices, rows.matrix]
         moments.append(rows.target)

@@ -42,8 +42,15 @@ class Slsqp:
         bounds[program.upper >= LARGE] = (-np.inf, np.inf)
         met = {"type": "eq", "fun": lambda x: matrix @ x - moment, "jac": lambda x: matrix}
         options = {"ftol": self.tolerance, "maxiter": self.max_iterations}
-        arguments = {"jac": program.gradient, "bounds": bounds, "constraints": met, "options": options}
-        result = minimize(program.value, guess, method="SLSQP", **arguments)
+        result = minimize(
+            program.value,
+            guess,
+            jac=program.gradient,
+            method="SLSQP",
+            bounds=bounds,
+            constraints=met,
+            options=options,
+        )
         claims = {0: Status.SOLVED, ITERATION_LIMIT: Status.MAX_ITERATIONS, INCOMPATIBLE: Status.INFEASIBLE}
         return Claim(result.x, None, result.nit, claims.get(result.status, Status.SOLVER_FAILED))
 

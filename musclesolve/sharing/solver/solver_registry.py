@@ -124,8 +124,11 @@ def _record(name: str, entry: dict[str, Any]) -> SolverRecord:
     if package := entry.get("quadratic"):
         entry = {
             "summary": f"{entry['summary']}, frame by frame: quadratic costs only",
-            **{"place": "qp_solvers:QuadraticProgram", "arguments": [name], "can": ["quadratic_program"]},
-            **{"packages": [package, "qpsolvers"], "install": "pip install '.[qp]'"},
+            "place": "qp_solvers:QuadraticProgram",
+            "arguments": [name],
+            "packages": [package, "qpsolvers"],
+            "install": "pip install '.[qp]'",
+            "can": ["quadratic_program"],
         }
     kinds: dict[str, Any] = {"packages": tuple, "arguments": tuple, "can": frozenset}
     values = {key: kinds[key](value) if key in kinds else value for key, value in entry.items()}
