@@ -3,50 +3,49 @@
 This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
 recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py compares the two.
 
-With g_i = df/da_i the marginal cost of muscle i, the cost of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
-the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterized by
+The duality gap.
 
-    stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)
-    moments                            (A a + s - b)_k = 0
-    reserves                           s_k = lambda_k / w_k          (s_k = 0 without reserves)
+Let activations a lie within their bounds and produce, with reserves s, the moments b' = A a + s. Let lambda be any
+numbers, p = A^T lambda, g_i = f_i'(a_i) the marginal cost of muscle i, and h_i(x) = f_i(x) - p_i x. For every x within
+the bounds with A x + s' = b'
 
-The first line needs no multipliers for the bounds: it states that a muscle is on a bound or has g_i = p_i. The
-smaller of the two misses counts. S_i makes the miss relative,
+    f(a) - f(x) = sum_i h_i(a_i) - sum_i h_i(x_i)  <=  sum_i phi_i,      phi_i = h_i(a_i) - min h_i >= 0.
 
-    S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
-    theta_i = min(|f_i'(lower_i + d_i / 2) - f_i'(lower_i)|, W / d_i) + 1e-3 (G^T w G)_ii d_i / 2,
-    d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j))),
-    W = max_j |f_j'(a_j) - f_j'(lower_j)| (a_j - lower_j)
+So the sum of the phi_i bounds how much a costs above the least cost of the moments that it produces, whatever lambda
+is. The given moments b do not occur, and parts of different muscles do not cancel. As f_i is convex,
 
-where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame, as far as
-such a change saves no more than W, about the cost of the muscle that costs most: sharp powers of forces change by many
-orders of magnitude over an activation that a strong muscle never needs. (Where no activation is 1e-3 above its lower
-bound, W is no limit.) So the residual does not change when the cost is multiplied by a number, and every muscle
-counts on its own scale of marginal costs, even where another muscle needs large multipliers. p_i is a sum whose terms
-may cancel, and round-off leaves it uncertain by
+    phi_i <= (|g_i - p_i| + e_i) |a_i - y_i|,      e_i = (m + k + 3) u sum_r |A_ri lambda_r| + (q + 4) u |g_i|,
 
-    e_i = eps sum_k |A_ki lambda_k|.
+for every y_i beyond the minimum of h_i, where f_i' - p_i has turned its sign, or at the bound. e_i is the round-off of
+p_i and g_i (u = 2^-53, q the highest power of the cost, k the number of soft rows). The bound is quadratic in the
+distance from the optimum: an error of 1e-10 leaves 1e-20. With reserves s, of weights w, and soft rows
+1/2 sum_k w_k r_k^2, r = t - G a, whose multipliers mu pull on the muscles with G^T mu,
 
-Where e_i is more than 1e-6 S_i, the larger one of the misses with p_i - e_i and p_i + e_i counts. (With reserves
-the weights fix the multipliers, however large; there e_i counts from 1e-3 S_i on.) The misses of the second
-and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+    G = sum_i phi_i + sum_r (lambda_r - w_r s_r)^2 / (2 w_r) + sum_k (mu_k - w_k r_k)^2 / (2 w_k)
+    gap = G / W,      W = sum_i |df/da_i| a_i.
 
-Where S_i is below the smallest normal float, the slopes of a cost such as a^3000 are lost in underflow: nothing is
-known of such a muscle but that its slope rises, and its distance from the lower bound counts as the miss.
+A moment with a reserve that is missed by its round-off d may count in two ways: by lambda d, as every other moment, or
+as met by a reserve s - d; the lesser one counts.
 
-The residual depends on two units: activations from 0 to 1 and moments of newton meters are its natural sizes. A
-residual of 1e-6 states
+W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap.
+Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
-    of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
-                     the upper one where g_i < p_i
-    of each moment   that it is met to 1e-6 max(1 N m, |b_k|): muscles at rest meet one of 1e-6 N m
+    phi_i = (g_i - p_i + e_i)^+ (a_i - lower_i) + (p_i - g_i + e_i)^+ (upper_i - a_i)      (Frank and Wolfe 1956),
 
-and in a frame without larger activations than 1e-3 S_i never falls below the change of the marginal cost over the
-first 5e-4 of activation (or half the way to the upper bound, if that is less): marginal costs of sum a^p are
-distinguished there only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose
-activations are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
+valid for every convex cost; for a cost that is not convex a small gap shows a stationary point, not the least value.
 
-For a cost that is not convex the certificate proves a stationary point, not the least value.
+Constraints l <= c(a) <= u with multipliers mu add J^T mu, J = dc/da, to p and mu^+ (c - l)^+ + mu^- (u - c)^+ to G:
+where c is linear, convex with an upper or concave with a lower bound, it lies on one side of its tangent.
+
+A frame is certified where the bounds hold and
+
+    gap <= 1e-9,     |A a + s - b|_r <= 1e-6 max(1 N m, |b_r|),     |lambda . (A a + s - b)| <= 1e-6 W :
+
+it costs at most a millionth more than the least possible cost of the moments that it produces (as f / W >= 1e-3, which
+holds for powers up to 1000), and their distance from the given moments is worth less than a millionth of W. The cost of
+the given moments is at least
+
+    cost_bound = f(a) + 1/2 sum_r w_r s_r^2 - G - lambda . (A a + s - b).
 
 Levels of loads (lexicographic min/max).
 
@@ -55,15 +54,13 @@ has all muscles, level l the muscles that the levels above have not decided; t i
 combination y of the moments proves the level. With p = A^T y, every solution without a load above t
 among these muscles satisfies
 
-    sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
+    sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)) = R(t).
 
-and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
-p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As above, of two misses the smaller one counts: the
-distance of the load rho_i a_i from that bound, as a share of the largest rho, and the change of t with the load,
-|p_i| / rho_i over the sum of p_j / rho_j of the muscles that t limits. The two sides differ by the sum of the products
-of distance and change, the gap, which leaves muscle i no more room than gap / change: a level decides the
-muscles whose change is above 1e-6, or whose change is above 1e-10 and room below 1e-6. Where y is zero, the muscle
-with the largest load has to be at its lower bound; muscles that no level decides have to be at their lower bounds.
+R is concave, with the slope sigma = sum_i p_i / rho_i over the muscles with p_i > 0 that t limits, so that t exceeds
+the least one by at most D / sigma, where D >= 0 is the difference of the two sides: the sum of |p_i| times the distance
+of a_i from the bound that p_i pulls it to. The gap of the level is D / (sigma t). A level decides the muscles with a
+share p_i / rho_i of sigma above 1e-6, or above 1e-10 where the gap leaves them room below 1e-6. Where y is zero, the
+muscle with the largest load has to be at its lower bound; muscles that no level decides have to be at theirs.
 
 Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
 s . w s / 2 exceed the least by no more than sum_i |q_i| times the distance of a_i from upper_i where q_i > 0, else
@@ -75,42 +72,118 @@ By Farkas' lemma the moments b are out of reach if and only if some combination 
 
     y . b  >  max over lower <= a <= upper of y . A a  =  sum_i max(lower_i (A^T y)_i, upper_i (A^T y)_i).
 
-The Farkas ratio of y is the margin of this inequality without unit,
-
-    (y . b - max y . A a) / sum_k |y_k| max(1, |b_k|).
-
-The ratio is recomputed here, whichever solver proposes y. A ratio above 1e-6 is accepted as a proof: then no
-activation comes as close to the moments as the certificate of a solved frame demands.
+The margin of this inequality is recomputed here, whichever solver proposes y. It is a proof where it is above its own
+round-off.
 """
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array, check_type
-from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.errors import input_error
+from musclesolve.sharing.cost.cost_base import Cost, fit, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import (
-    LEAST_CHANGE,
-    LEAST_NORMAL,
-    LEAST_REACH,
-    LEAST_SIZE,
-    ROUNDING,
-    TOLERANCE,
-    UNCERTAIN,
-    UNCERTAIN_WITH_RESERVES,
-)
+from musclesolve.sharing.kernel.constants import GAP, LEAST_CHANGE, ROUNDED, TOLERANCE, UNIT_ROUNDING
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import slope_scale
+from musclesolve.sharing.problem_scale import reserve_cost, reserve_terms
+from musclesolve.sharing.solver.solver_registry import Attempt
 
 DECIDED = 1e-6
 SAME = 1e-9
-FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
-KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
+TRIALS, FARTHER = (
+    40,
+    16.0,
+)  # tries of a point beyond the minimum, each so many times as far, before the bound is taken
+CLOSE = 4.0 * UNIT_ROUNDING  # least distance of this point, as a share of the activation
+TINY = 1e-300
+AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
+RIDGE = 1e-13  # of a matrix with unit diagonal
+FIRST_REACH, DOUBLINGS = 1e-15, 54  # first distance that `activation_bound` tries, and number of doublings
+BLUR_OF_GROWTH = 64.0 * UNIT_ROUNDING
 
 
-def kkt_residual(
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is proved of each frame of a sharing; arrays (T,), or numbers for a single frame.
+
+    Attributes:
+        gap: proved excess over the least cost of the moments that the sharing produces, as a share of W = sum |g| a;
+            infinite where nothing is proved.
+        cost_bound: the least cost of the given moments, reserves included, is proved to be no lower [unit of the cost].
+        moment_error: largest |A a + s - b| over max(1 N m, |b|).
+        moment_cost: what the misses of the moments are worth, |lambda . (A a + s - b)|, as a share of W.
+        unit: W [unit of the cost].
+    """
+
+    gap: Array
+    cost_bound: Array
+    moment_error: Array
+    moment_cost: Array
+    unit: Array
+
+    @property
+    def worst(self) -> Array:
+        """The largest of gap, error and cost of the moments, each over its limit: at most 1 where certified."""
+        shares = self.gap / GAP, self.moment_error / TOLERANCE, self.moment_cost / TOLERANCE
+        return np.maximum.reduce(shares)
+
+    @property
+    def holds(self) -> Mask:
+        """Mask of the frames that are certified."""
+        return self.worst <= 1.0
+
+    def frames(self, which: Indices | Mask | int) -> "Certificate":
+        """The certificate of some frames."""
+        return Certificate(*(array[which] for array in vars(self).values()))
+
+    def replaced(self, which: Indices, other: "Certificate") -> "Certificate":
+        """The certificate with another one of some frames, given by number."""
+        arrays = {name: array.copy() for name, array in vars(self).items()}
+        for name, array in arrays.items():
+            array[which] = getattr(other, name)
+        return Certificate(**arrays)
+
+    def joined(self, further: float = 0.0) -> "Certificate":
+        """The certificate of frames that a cost or a limit joins: excess and price of all over the W of all.
+
+        Nothing is proved of the cost of a frame alone. `further` is an excess beside those of the frames.
+        """
+        total = float(self.unit.sum())
+        with np.errstate(invalid="ignore"):
+            gap, price = (
+                _share(
+                    _or_infinite(np.where(part > 0.0, part * self.unit, part)).sum() + more, np.float64(total)
+                )
+                for part, more in ((self.gap, further), (self.moment_cost, 0.0))
+            )
+        every = np.ones_like(self.unit)
+        return replace(self, gap=gap * every, moment_cost=price * every, cost_bound=np.nan * every)
+
+
+class Beside(NamedTuple):
+    """What constraints beside the moments add to the certificate.
+
+    Attributes:
+        pull: (T, n) their pull J^T mu on the muscles.
+        slope: (T, n) marginal costs of terms beside the cost, such as costs over several frames.
+        blur: (T, n) sums of the sizes of the terms of both.
+        excess: (T,) their part of G [unit of the cost].
+        price: (T,) what their violations are worth [unit of the cost].
+        miss: (T,) the largest violation over its limit, times 1e-6.
+    """
+
+    pull: Array
+    slope: Array | float
+    blur: Array
+    excess: Array
+    price: Array
+    miss: Array
+
+
+def certify(
     problem: Problem,
     cost: str | Cost,
     activation: Array,
@@ -118,11 +191,11 @@ def kkt_residual(
     multiplier: Array,
     level_multiplier: Array | None = None,
     *,
-    further_pull: Array | float = 0.0,
-) -> Array:
-    """Compute the certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
+    beside: Beside | None = None,
+) -> Certificate:
+    """Compute the certificate of each frame, whatever solver found the numbers.
 
-    Arrays of a single frame may lack the frame axis, as the arrays of its solution do; the result then lacks it, too.
+    Arrays of a single frame may lack the frame axis, as the arrays of its solution do; so does the result then.
 
     Args:
         problem: with its bounds and reserve weights.
@@ -131,13 +204,19 @@ def kkt_residual(
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
         level_multiplier: (T, L, m) y of every level of a cost of levels (min/max); NaN below the last.
-        further_pull: (T, n) pull of constraints beside the moments, added to A^T lambda (constrained.py).
-
-    Returns:
-        (T,) without unit; infinite where a number is not finite, or level multipliers are missing.
+        beside: parts of constraints beside the moments (constrained.py).
 
     Raises:
         InputError: an array of another shape, or without numbers.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
+        >>> multiplier = np.array([600.0 / 0.05])                   # slope 2 F C over the moment per activation
+        >>> for activation in ([0.3, 0.3], [0.4, 0.2]):
+        ...     found = ms.sharing.certify(problem, "force_squared", np.array(activation), np.zeros(1), multiplier)
+        ...     print(f"{found.gap:.2f} {found.moment_error:.0e}")
+        0.00 0e+00
+        0.05 0e+00
     """
     frames, dofs, muscles = check_type(problem, Problem, "problem", "a Problem").moment_arm.shape
     activation = check_real_array(activation, "activation", f"activations, {(frames, muscles)}")
@@ -149,10 +228,6 @@ def kkt_residual(
         check_real_array(array, name, f"numbers for each moment, {for_moments}", shapes=(for_moments,))
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
-    expected = f"a pull for each activation, {shape}, or one number"
-    further_pull = check_real_array(
-        further_pull, "further_pull", expected, shapes=(shape, (frames, muscles), ())
-    )
     if level_multiplier is not None:
         expected = "numbers for each level and moment, (L, m) or (T, L, m)"
         level_multiplier = check_real_array(level_multiplier, "level_multiplier", expected)
@@ -160,98 +235,268 @@ def kkt_residual(
         activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
         level_multiplier = None if level_multiplier is None else level_multiplier[None]
     cost = find_cost(cost)
-    problem, weight = within_domain(problem, cost), problem.reserve_weight
-    levels = "linear_program" in cost.needs
-    if levels and level_multiplier is None:
-        return np.full(axis, np.inf)
-    with np.errstate(invalid="ignore", over="ignore"):
-        scale = np.maximum(1.0, np.abs(problem.moment))
-        missed = (np.abs(problem.produced(activation) + reserve - problem.moment) / scale).max(axis=1)
-        if levels and level_multiplier is not None:
-            misses = [missed, *_level_misses(problem, cost, activation, reserve, level_multiplier)]
+    problem = within_domain(problem, cost)
+    with np.errstate(all="ignore"):
+        if "linear_program" not in cost.needs:
+            parts = _gap(problem, cost, activation, reserve, multiplier, beside)
+        elif level_multiplier is None:
+            parts = _Parts(*(np.full(frames, np.inf) for _ in range(4)))
         else:
-            inside = np.clip(activation, problem.lower, problem.upper)
-            slope, pull, theta = marginal_costs(problem, cost, inside, multiplier, further_pull)
-            sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
-            blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
-            implied = 0.0 if weight is None else multiplier / weight
-            lost = stationarity_size(slope, pull, theta) < LEAST_NORMAL
-            if lost.any():
-                lost &= _underflows(problem, cost, inside)
-            misses = [
-                np.where(lost, activation - problem.lower, 0.0).max(axis=1),
-                stationarity_miss(problem, activation, slope, pull, theta, blur),
-                missed,
-                (np.abs(reserve - implied) / scale).max(axis=1),
-            ]
-    residuals = np.stack(misses)
-    found = np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
-    return found[0] if without_axis else found
+            parts = _gap_of_levels(problem, cost, activation, reserve, level_multiplier)
+        outside = ((activation < problem.lower) | (activation > problem.upper)).any(axis=1)
+        excess = np.where(outside | ~np.isfinite(parts.excess), np.inf, parts.excess)
+        value = cost.value(problem, activation) + reserve_cost(problem, reserve)
+        found = Certificate(
+            _share(excess, parts.unit),
+            value - excess - parts.price,
+            _or_infinite(parts.missed),
+            _share(_or_infinite(np.abs(parts.price)), parts.unit),
+            parts.unit,
+        )
+    return found.frames(0) if without_axis else found
 
 
-def marginal_costs(
-    problem: Problem, cost: Cost, inside: Array, multiplier: Array, further_pull: Array | float = 0.0
-) -> tuple[Array, Array, Array]:
-    """Slopes g, pulls p and scales theta, (T, n) each, at activations (T, n) within the bounds."""
-    reach = np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1))
-    slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
-    return slope, pull, slope_scale(problem, cost, reach, at=inside)
+class _Parts(NamedTuple):
+    """Excess G, its unit W and price of missed moments [unit of the cost]; largest relative miss; (T,) each."""
+
+    excess: Array
+    unit: Array
+    price: Array
+    missed: Array
 
 
-def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
-    """Return where slopes at activations (T, n) are too small for a float, but not on a flat part of the cost.
+def _share(part: Array, unit: Array) -> Array:
+    """A part (T,) >= 0 of the unit W (T,); zero where the part is, infinite where it is no number."""
+    return np.where(part > 0.0, _or_infinite(part / unit), part)
 
-    A bisection upward finds where a slope becomes a normal number. It is tiny there after an underflow, and jumps at
-    the end of a flat part; a constant cost has no such place.
+
+def _or_infinite(numbers: Array) -> Array:
+    return np.where(np.isfinite(numbers), numbers, np.inf)
+
+
+def _gap(
+    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array, beside: Beside | None
+) -> _Parts:
+    """The parts of the certificate of a cost with slopes."""
+    matrix, a = problem.moment_matrix, np.clip(activation, problem.lower, problem.upper)
+    soft, dofs = cost.soft_rows(problem), problem.n_dof
+    slope = cost.term_gradient(problem, a)
+    whole, pull = slope, problem.pull(multiplier)
+    blur = np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
+    if soft is not None:
+        of_rows = soft.weight * soft.residual(a)
+        row_pull = np.matmul(of_rows[:, None, :], soft.matrix)[:, 0, :]
+        whole, pull, dofs = slope - row_pull, pull + row_pull, dofs + of_rows.shape[1]
+        blur = blur + np.matmul(np.abs(of_rows)[:, None, :], np.abs(soft.matrix))[:, 0, :]
+    weight, _ = reserve_terms(problem)
+    allowed = np.where(weight > 0.0, reserve, 0.0) if weight.shape[1] else np.zeros_like(reserve)
+    miss = problem.produced(activation) + allowed - problem.moment
+    missed = (np.abs(miss) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1, initial=0.0)
+    by_row = multiplier * miss
+    excess = np.where((reserve != allowed).any(axis=1), np.inf, 0.0)
+    if weight.shape[1]:
+        stated, met = (_of_reserves(multiplier, weight, s) for s in (reserve, reserve - miss))
+        better = (weight > 0.0) & (met < stated + np.abs(by_row))
+        excess = excess + np.where(better, met, stated).sum(axis=1)
+        by_row = np.where(better, 0.0, by_row)
+    price = by_row.sum(axis=1)
+    if beside is not None:
+        whole = whole + beside.slope
+        pull, blur = pull + beside.pull - beside.slope, blur + beside.blur
+        excess, price = excess + beside.excess, price + beside.price
+        missed = np.maximum(missed, beside.miss)
+    power = highest_power(problem, cost)
+    error = (dofs + 3.0) * UNIT_ROUNDING * blur + (power + 4.0) * UNIT_ROUNDING * np.abs(slope)
+    if cost.needs <= {"separable", "rows", "nonsmooth"}:
+        phi = _fenchel(problem, cost, a, slope, pull, error)
+    else:
+        off = slope - pull
+        phi = _times(np.maximum(off + error, 0.0), a - problem.lower)
+        phi += _times(np.maximum(error - off, 0.0), problem.upper - a)
+    size = np.abs(whole) * a
+    unit = np.where(np.isfinite(size), size, 0.0).sum(axis=1)
+    return _Parts(excess + phi.sum(axis=1), unit, price, missed)
+
+
+def _of_reserves(multiplier: Array, weight: Array, reserve: Array) -> Array:
+    """The parts (lambda - w s)^2 / (2 w) of G, (T, m); zero within the round-off of w s, and without a weight."""
+    apart = np.abs(multiplier - weight * reserve)
+    counts = (weight > 0.0) & ~(apart <= ROUNDED * np.abs(multiplier))
+    return np.where(counts, 0.5 * np.square(apart) / weight, 0.0)
+
+
+def highest_power(problem: Problem, cost: Cost) -> float:
+    """The highest power q of the terms of a cost, which the round-off of its slopes grows with; 2 where unknown."""
+    return max((term.form.exponent for term in cost.terms(problem) or ()), default=2.0)
+
+
+def _times(push: Array, distance: Array) -> Array:
+    """The product of a push, which may be infinite, and a distance, which may be zero."""
+    return np.where(distance > 0.0, push * distance, 0.0)
+
+
+def _fenchel(problem: Problem, cost: Cost, a: Array, slope: Array, pull: Array, error: Array) -> Array:
+    """Bounds on phi (T, n) by points y beyond the minimum of f_i(x) - p_i x, on both sides of a."""
+    off = slope - pull
+    rise = cost.term_hessian_diagonal(problem, a)
+    rise = np.where(np.isfinite(rise), rise, 0.0)
+    phi = np.zeros_like(a)
+    for way, bound in ((-1.0, problem.lower), (1.0, problem.upper)):
+        push = np.maximum(error - way * off, 0.0)
+        found = push == 0.0
+        beyond, step = np.where(found, a, bound), np.maximum(2.0 * push / rise, CLOSE * np.abs(a))
+        for _ in range(TRIALS):
+            y = np.clip(a + way * step, problem.lower, problem.upper)
+            turned = (way * (cost.term_gradient(problem, y) - pull) >= error) | (y == bound)
+            beyond, found = np.where(turned & ~found, y, beyond), found | turned
+            if found.all():
+                break
+            step = np.where(found, 0.0, np.maximum(FARTHER * step, TINY))
+        phi = np.maximum(phi, _times(push, np.abs(a - beyond)))
+    return phi
+
+
+def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
+    """Improve multipliers, in place, where the certificate does not hold though the moments are met; return it anew.
+
+    One step of Newton's method on the dual at fixed activations: the least squares of g - A^T lambda, weighted with
+    1 / f'' of the muscles off their bounds, and of those on a bound that lambda pulls away from it. Only multipliers of
+    moments without a reserve change.
     """
+    if "linear_program" in cost.needs or problem.reserve_weight is not None:
+        return found
+    which = np.flatnonzero((found.gap > GAP) & (found.moment_error <= TOLERANCE))
+    if not which.size:
+        return found
+    part = within_domain(problem.frames(which), cost)
+    a, reserve = attempt.activation[which], attempt.reserve[which]
+    with np.errstate(all="ignore"):
+        slope, bend = cost.gradient(part, a), cost.hessian_diagonal(part, a)
+        off = slope - part.pull(attempt.multiplier[which])
+        room = AT_BOUND * (part.upper - part.lower)
+        held = ((a - part.lower <= room) & (off >= 0.0)) | ((part.upper - a <= room) & (off <= 0.0))
+        weight = np.where(held | ~(bend > 0.0), 0.0, np.nan_to_num(1.0 / bend, posinf=0.0))
+        matrix = part.moment_matrix
+        size = np.sqrt(np.einsum("trn,tn->tr", np.square(matrix), weight))
+        size = np.where(size > 0.0, size, 1.0)
+        rows = matrix / size[:, :, None]
+        system = np.einsum("trn,tn,tsn->trs", rows, weight, rows) + RIDGE * np.eye(part.n_dof)
+        right = np.einsum("trn,tn->tr", rows, np.nan_to_num(weight * off))
+    usable = np.isfinite(system).all(axis=(1, 2))
+    step = np.linalg.solve(np.where(usable[:, None, None], system, np.eye(part.n_dof)), right[:, :, None])
+    better = attempt.multiplier[which] + step[:, :, 0] / size
+    again = certify(part, cost, a, reserve, better)
+    improved = again.worst < found.frames(which).worst
+    attempt.multiplier[which[improved]] = better[improved]
+    return found.replaced(which[improved], again.frames(improved))
 
-    def steep(at: Array) -> Array:
-        slope = np.abs(cost.gradient(problem, at))
-        return np.where(np.isfinite(slope), slope, np.inf)
 
-    low, high = activation, np.full_like(activation, FAR)
-    rises = steep(high) >= LEAST_NORMAL
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        normal = steep(middle) >= LEAST_NORMAL
-        low, high = np.where(normal, low, middle), np.where(normal, middle, high)
-    return rises & (steep(high) < KINK * LEAST_NORMAL)
+def activation_bound(problem: Problem, cost: str | Cost, solution: Any) -> Array:
+    """A proved distance of every activation from the optimum of the moments that the sharing produces.
 
+    Both a_i and the optimum lie where h_i(x) - min h_i <= G (certificate.py). By convexity h_i grows from a_i to
+    a_i + X by at least the slopes halfway and at a_i times half the way; the least such X of a series that doubles is
+    returned, at most the distance of the farther bound: where the cost does not tell, as for linear costs, that is all.
 
-def stationarity_miss(
-    problem: Problem,
-    activation: Array,
-    slope: Array,
-    pull: Array,
-    theta: Array,
-    blur: tuple[Array, float] | None = None,
-) -> Array:
-    """The miss of stationarity (first line), (T,), for slopes g, pull = A^T lambda and scales theta, (T, n).
+    Args:
+        problem: that was solved.
+        cost: that was minimized, by name or as a Cost.
+        solution: of the problem.
 
-    `blur` is the uncertainty e of the pull, (T, n), and the share of S above which e counts; None: e never counts.
+    Returns:
+        (T, n), or (n,) for a single frame; NaN where nothing is solved.
+
+    Raises:
+        InputError: the cost has no terms of one muscle each.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
+        >>> solution = ms.solve(problem, "force_squared")
+        >>> bool((ms.sharing.activation_bound(problem, "force_squared", solution) < 1e-7).all())
+        True
     """
-    size = stationarity_size(slope, pull, theta)
-    pulls = [pull]
-    if blur is not None:
-        error, share = blur
-        error = np.where(error <= share * size, 0.0, error)
-        pulls += [pull - error, pull + error]
-    largest = np.zeros_like(size)
-    for end in pulls:
-        difference = np.clip(slope - end, -size, size)
-        step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
-        # an infinite slope is a full miss, NaN stays NaN
-        step = np.where(np.isfinite(slope), step, np.sign(slope))
-        miss = np.abs(activation - np.clip(activation - step, problem.lower, problem.upper))
-        largest = np.maximum(largest, miss)
-    return np.asarray(largest.max(axis=1))
+    cost = fit(find_cost(cost), problem)
+    if not cost.needs <= {"separable", "rows", "nonsmooth"}:
+        fault = f"the cost {cost.name} has terms of several muscles, levels, or is not known to be convex"
+        expected = "a convex cost that is a sum over muscles"
+        raise input_error("unfit_cost", where="activation_bound", problem=fault, expected=expected)
+    weight = np.reshape(solution.reserve_weight, problem.moment.shape)
+    part = problem.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else problem
+    part = within_domain(part, cost)
+    a, reserve, multiplier = (
+        np.reshape(array, (problem.n_frames, -1))
+        for array in (solution.activation, solution.reserve, solution.multiplier)
+    )
+    with np.errstate(all="ignore"):
+        parts = _gap(part, cost, a, reserve, multiplier, None)
+        soft = cost.soft_rows(part)
+        slope, pull = cost.term_gradient(part, a), part.pull(multiplier)
+        if soft is not None:
+            pull = pull + np.matmul((soft.weight * soft.residual(a))[:, None, :], soft.matrix)[:, 0, :]
+        distance = np.full_like(a, np.nan)
+        farthest = np.zeros_like(a)
+        for way, bound in ((-1.0, part.lower), (1.0, part.upper)):
+            room = np.abs(bound - a)
+            reach, found = np.array(room), np.zeros(a.shape, np.bool_)
+            for step in FIRST_REACH * 2.0 ** np.arange(DOUBLINGS):
+                z = np.clip(a + way * step, part.lower, part.upper)
+                middle = 0.5 * (a + z)
+                growth = (cost.term_gradient(part, middle) - pull) * (z - middle) + (slope - pull) * (
+                    middle - a
+                )
+                growth -= BLUR_OF_GROWTH * (np.abs(slope) + np.abs(pull)) * np.abs(z - a)
+                enough = ~found & (growth > parts.excess[:, None]) & (step < room)
+                reach, found = np.where(enough, step, reach), found | enough
+            farthest = np.maximum(farthest, reach)
+        distance = np.where(np.isfinite(a), farthest, np.nan)
+    return distance[0] if problem.single_frame else distance
 
 
-def stationarity_size(slope: Array, pull: Array, theta: Array) -> Array:
-    """The sizes S, (T, n), for slopes g, pull = A^T lambda and scales theta, (T, n) each."""
-    size = np.where(np.isfinite(slope), np.maximum(theta, np.abs(slope)), theta)
-    size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
-    return np.asarray(np.maximum(size, np.abs(pull)))
+def _gap_of_levels(
+    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array
+) -> _Parts:
+    """The parts of the certificate of a cost of levels: the worst level, in the unit of the cost."""
+    load, value = relative_load(problem, cost), cost.value(problem, activation)
+    goal, share, decided_by_reserves = reserve_pull(problem, reserve)
+    worst = (share * np.abs(activation - goal)).sum(axis=1)
+    if problem.reserve_weight is None:
+        worst = np.where(reserve.any(axis=1), np.inf, worst)
+    open_, price = ~decided_by_reserves, np.zeros(problem.n_frames)
+    short = problem.produced(activation) + reserve - problem.moment
+    sizes = np.abs(problem.moment_matrix)
+    met = np.matmul(sizes, np.abs(activation)[:, :, None])[:, :, 0]
+    for y in np.moveaxis(multiplier, 1, 0):
+        proposed = np.isfinite(y).all(axis=1)
+        y = np.where(proposed[:, None], y, 0.0)
+        pull = problem.pull(y)
+        present = np.where(open_, load * activation, -np.inf)
+        top = present.max(axis=1, keepdims=True)
+        limited = open_ & (pull > 0) & (load * problem.upper >= top - SAME * np.abs(top))
+        share = weight_of(pull, load, limited)
+        most = np.divide(top, load, out=np.array(problem.upper), where=load * problem.upper > top)
+        goal = np.where(pull > 0, most, problem.lower)
+        # D / sigma, and the price of missed moments, as loads
+        total = np.divide(np.abs(pull), load * share, out=np.zeros_like(pull), where=share > 0).max(axis=1)
+        excess = np.where(open_, share * load * np.abs(activation - goal), 0.0).sum(axis=1)
+        missed = _share(np.abs((y * short).sum(axis=1)), total)
+        blur = _share(4.0 * UNIT_ROUNDING * (np.abs(y) * met).sum(axis=1), total)
+        gap = np.where(limited.any(axis=1), _share(excess, top[:, 0]), np.inf)
+        # where y is zero
+        free = ~np.any(y, axis=1)
+        first = open_ & (present >= top - SAME * np.abs(top))
+        above = np.where(first, activation - problem.lower, np.inf)
+        at_rest = _share((np.where(first, load, np.inf) * above).min(axis=1), top[:, 0])
+        at_rest = np.where(first.any(axis=1), at_rest, 0.0)
+        room = (excess + missed + blur) / load.max(axis=1)
+        least = np.clip(room / DECIDED, LEAST_CHANGE, DECIDED)[:, None]
+        decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
+        worst = np.maximum(worst, np.where(proposed, np.where(free, at_rest, gap), 0.0))
+        price = np.maximum(price, np.where(proposed & ~free, _share(missed, top[:, 0]), 0.0))
+        open_ &= ~(decided & proposed[:, None])
+    left = np.where(open_, load * (activation - problem.lower), 0.0).max(axis=1)
+    worst = np.maximum(worst, _share(left, value))
+    missed = (np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1)
+    return _Parts(_times(worst, value), value, _times(price, value), missed)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:
@@ -272,48 +517,6 @@ def relative_load(problem: Problem, cost: Cost) -> Array:
     inner: Any = single_costs(cost)[0]
     load: Array = inner.relative_load(problem)
     return load
-
-
-def _level_misses(
-    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array
-) -> list[Array]:
-    """The misses of bounds, of reserves, of every level and of the muscles that no level decides, (T,) each."""
-    inside = (activation >= problem.lower) & (activation <= problem.upper)
-    goal, share, decided_by_reserves = reserve_pull(problem, reserve)
-    spare = 0.0 if problem.reserve_weight is not None else np.abs(reserve).max(axis=1)
-    gap = (share * np.abs(activation - goal)).sum(axis=1)
-    misses = [np.where(inside.all(axis=1), 0.0, np.inf), np.maximum(gap, spare)]
-    load, open_ = relative_load(problem, cost), ~decided_by_reserves
-    met = np.matmul(np.abs(problem.moment_matrix), np.abs(activation)[:, :, None])[:, :, 0]
-    short = problem.produced(activation) + reserve - problem.moment
-    for y in np.moveaxis(multiplier, 1, 0):
-        proposed = np.isfinite(y).all(axis=1)
-        y = np.where(proposed[:, None], y, 0.0)
-        pull = problem.pull(y)
-        present = np.where(open_, load * activation, -np.inf)
-        top = present.max(axis=1, keepdims=True)
-        limited = open_ & (pull > 0) & (load * problem.upper >= top - SAME * np.abs(top))
-        share = weight_of(pull, load, limited)
-        most = np.divide(top, load, out=np.array(problem.upper), where=load * problem.upper > top)
-        goal = np.where(pull > 0, most, problem.lower)
-        distance = load * np.abs(activation - goal) / load.max(axis=1, keepdims=True)
-        missed = np.where(open_, np.minimum(distance, share), 0.0).max(axis=1)
-        missed = np.where(limited.any(axis=1), missed, np.inf)
-        # the gap of the proof leaves a muscle no more room than gap / share
-        total = np.divide(np.abs(pull), load * share, out=np.zeros_like(pull), where=share > 0).max(axis=1)
-        unsure = np.abs((y * short).sum(axis=1)) + 2.0 * ROUNDING * (np.abs(y) * met).sum(axis=1)
-        size = total * load.max(axis=1)
-        blur = np.divide(unsure, size, out=np.full_like(size, np.inf), where=size > 0)
-        gap = np.where(open_, share * distance, 0.0).sum(axis=1) + blur
-        # where y is zero
-        free = ~np.any(y, axis=1)
-        first = open_ & (present >= top - SAME * np.abs(top))
-        above = np.where(first, activation - problem.lower, np.inf)
-        least = np.clip(gap / DECIDED, LEAST_CHANGE, DECIDED)[:, None]
-        decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
-        misses.append(np.where(proposed, np.where(free, above.min(axis=1), missed), 0.0))
-        open_ &= ~(decided & proposed[:, None])
-    return [*misses, np.where(open_, activation - problem.lower, 0.0).max(axis=1)]
 
 
 def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
@@ -340,10 +543,10 @@ def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:
 
 
 def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) -> Array:
-    """The Farkas ratio of each frame, (T,); minus infinity where the direction is zero or not finite.
+    """The Farkas margin of each frame without unit, (T,); minus infinity where the direction is zero or not finite.
 
-    The direction y, (T, m), may have any length; reserves of the problem are ignored. `pull` is A^T y, (T, n), if
-    computed already.
+    (y . b - max y . A a) / sum_k |y_k| max(1, |b_k|); the direction y, (T, m), may have any length; reserves of the
+    problem are ignored. `pull` is A^T y, (T, n), if computed already. Solvers end at a ratio above 1e-6.
     """
     pull = problem.pull(direction) if pull is None else pull
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -353,9 +556,20 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
     return np.where(np.isfinite(margin), margin, -np.inf)
 
 
-def is_proof(ratio: Array) -> Mask:
-    """Return whether a Farkas ratio, (T,), proves infeasibility."""
-    return ratio > TOLERANCE
+def proves_infeasible(problem: Problem, direction: Array) -> Mask:
+    """Return where a direction y (T, m) proves that the moments are out of reach, (T,); reserves are ignored.
+
+    The margin y . b - max y . A a has to exceed its own round-off.
+    """
+    with np.errstate(all="ignore"):
+        pull, sizes = problem.pull(direction), np.abs(direction)
+        margin = (direction * problem.moment).sum(axis=1)
+        margin -= np.maximum(problem.lower * pull, problem.upper * pull).sum(axis=1)
+        blur = np.matmul(sizes[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+        size = (sizes * np.abs(problem.moment)).sum(axis=1)
+        size += (blur * np.maximum(np.abs(problem.lower), np.abs(problem.upper))).sum(axis=1)
+        count = problem.n_dof + problem.n_muscles + 3.0
+        return np.isfinite(margin) & (margin > count * UNIT_ROUNDING * size)
 
 
 def empty_box(problem: Problem) -> Mask:

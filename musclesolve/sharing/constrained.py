@@ -6,18 +6,17 @@ In every frame, with the moments, bounds and reserves of `Problem`,
 
 Linear constraints become moments of further muscles (linear_constraints.py), which every solver takes. Ipopt, through
 CasADi or through cyipopt, takes any constraint with the exact derivatives of its expression. The certificate is as in
-`certificate.py` with one more term: at an optimum some multipliers mu give g = A^T lambda + J^T mu, J = dc/da, with
-mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between them. So the pull on a muscle is
-(A^T lambda + J^T mu)_i, and a constraint is judged like an activation:
+`certificate.py`, with multipliers mu_j of the constraints, mu_j >= 0 at a lower bound of c_j and <= 0 at an upper one:
+the pull on a muscle is (A^T lambda + J^T mu)_i, J = dc/da, and G is larger by
 
-    z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j max_i |J_ji| / S_i, -1, 1)
+    mu_j^+ (c_j - l_j)^+ + mu_j^- (u_j - c_j)^+,
 
-where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle that moves it most, and S_i the scale of
-the marginal cost of a muscle that can move: a constraint is met to 1e-6 of a whole activation, and is as close to the
-bound that its multiplier is for, or the multiplier pulls on no muscle with more than 1e-6 of S_i.
-The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
-convex with an upper or concave with a lower bound alone. A constraint is known to be one of these where its second
-derivatives are constant, as of squares.
+what the room between a constraint and the bound that its multiplier is for is worth. This bounds the excess over the
+least cost where every c_j is linear, or convex with an upper or concave with a lower bound alone, as c_j then lies on
+one side of its tangent. A violation v_j counts twice: it is at most 1e-6 of |l_j| or |u_j|, or of the sum of the terms
+|J_ji| a_i of c_j where that is more, and its price |mu_j| v_j, with the price of missed moments, is at most 1e-6 W. A
+constraint is known to be convex or concave where its second derivatives are constant, as of squares; of another one the
+certificate shows a stationary point.
 
 A frame is infeasible where multipliers y of the moments and mu of such constraints prove it (Farkas), with tangents
 C a + d of the constraints where the solver ended: they require more than the activations reach within their bounds,
@@ -43,11 +42,11 @@ from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
+    Beside,
+    Certificate,
+    certify,
     empty_box,
-    kkt_residual,
-    marginal_costs,
     needs_reserve,
-    stationarity_size,
     within_domain,
 )
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
@@ -220,7 +219,7 @@ def solve_constrained(
     """Find the activations of least cost that produce the moments and satisfy constraints, with a certificate.
 
     A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
-    certificate is at most 1e-6. It is INFEASIBLE only with a proof: the moments are out of reach, or linear constraints
+    certificate holds. It is INFEASIBLE only with a proof: the moments are out of reach, or linear constraints
     and convex quadratic ones contradict them or each other. A contradiction that needs another constraint ends as
     SOLVER_FAILED, with a sentence in `notes`.
 
@@ -280,20 +279,20 @@ def solve_constrained(
                 attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
         else:
             attempt, further = frames.minimize(method)
-        residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
+        found = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         convex = frames.surely_convex
-        claims, notes = store_claims(arrays, which, attempt, residual, frames, further)
+        claims, notes = store_claims(arrays, which, attempt, found, frames, further)
         value[which], multiplier[which], missing[which] = claims
-    found = arrays.to_solution(chosen, method, problem)
-    less = {"stationary_only": found.stationary_only or not convex, "notes": (*found.notes, *notes)}
-    solution = ConstrainedSolution(
-        **vars(found) | less,
+    solution = arrays.to_solution(chosen, method, problem)
+    less = {"stationary_only": solution.stationary_only or not convex, "notes": (*solution.notes, *notes)}
+    whole = ConstrainedSolution(
+        **vars(solution) | less,
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
         missing_moment=missing,
     )
-    return solution.drop_frame_axis() if original.single_frame else solution  # type: ignore[return-value]
+    return whole.drop_frame_axis() if original.single_frame else whole  # type: ignore[return-value]
 
 
 def checked_constraints(
@@ -317,25 +316,25 @@ def store_claims(
     arrays: SolutionArrays,
     which: Indices,
     attempt: Attempt,
-    residual: Array,
+    found: Certificate,
     frames: "Constraints",
     further: Array,
 ) -> tuple[tuple[Array, Array, Array], tuple[str, ...]]:
-    """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
+    """Store what a solver claims for some frames by its certificate; NaN where it is not solved.
 
     Returns:
         Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,). And
         a sentence on the first frame that ended neither solved nor with a proof, if moments or constraints are missed.
     """
     part = frames.problem
-    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
     against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
     if (failed := np.flatnonzero(np.isin(status, OPEN))).size and frames.constraints:
         proofs = frames.frames(failed).contradiction(attempt.activation[failed])
         proof[failed], against[failed], missing[failed] = proofs
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     solved = is_solved(status)
-    arrays.record(which, attempt, status, residual)
+    arrays.record(which, attempt, status, found)
     arrays.infeasibility_proof[which] = proof
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
@@ -438,9 +437,8 @@ class Constraints:
 
         problem, a = self.problem, attempt.activation
         lacks = problem.moment - problem.produced(a) - attempt.reserve
-        value = self.value(a)
-        beyond = np.abs(value - np.clip(value, self.lower, self.upper))
-        short, off = needs_reserve(lacks, problem.moment), beyond > TOLERANCE * self.size(self.jacobian(a))
+        beyond, limit = self.violation(a)
+        short, off = needs_reserve(lacks, problem.moment), beyond > limit
         for t in np.flatnonzero(left & (short.any(axis=1) | off.any(axis=1)))[:1]:
             of_moments = zip(problem.dof or (), lacks[t], short[t], strict=True)
             parts = [f"{dof} lacks {moment_text(moment, dof, {})}" for dof, moment, yes in of_moments if yes]
@@ -473,23 +471,37 @@ class Constraints:
         return attempt, solved.multiplier[:, dofs:] / size
 
     def certificate(
-        self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0
-    ) -> Array:
-        """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j).
+        self, activation: Array, reserve: Array, multiplier: Array, further: Array, slope: Array | float = 0.0
+    ) -> Certificate:
+        """The certificate of activations, reserves and multipliers of moments and constraints (T, j).
 
-        `pull` (T, n) is added to the pull of the constraints: minus the slope of costs over several frames.
+        `slope` (T, n) is added to the marginal costs: of costs over several frames.
         """
-        problem, jacobian = self.problem, self.jacobian(activation)
-        pull = pull + np.einsum("tj,tjn->tn", further, jacobian)
-        residual = kkt_residual(problem, self.cost, activation, reserve, multiplier, further_pull=pull)
-        size, inside = self.size(jacobian), np.clip(activation, problem.lower, problem.upper)
+        jacobian, value = self.jacobian(activation), self.value(activation)
         with np.errstate(invalid="ignore", over="ignore"):
-            scale = stationarity_size(*marginal_costs(problem, self.cost, inside, multiplier, pull))
-            movable = (scale > 0.0) & (problem.upper > problem.lower)
-            share = np.divide(1.0, scale, out=np.zeros_like(scale), where=movable)
-            push = np.clip(further * (np.abs(jacobian) * share[:, None]).max(axis=2, initial=0.0), -1.0, 1.0)
-            z = self.value(activation) / size
-            missed = np.abs(z - np.clip(z - push, self.lower / size, self.upper / size)).max(
-                axis=1, initial=0.0
+            own = np.einsum("tj,tjn->tn", further, jacobian)
+            blur = np.einsum("tj,tjn->tn", np.abs(further), np.abs(jacobian)) + np.abs(slope)
+            above, below = np.maximum(value - self.lower, 0.0), np.maximum(self.upper - value, 0.0)
+            room = np.where(further > 0.0, above, np.where(further < 0.0, below, 0.0))
+            violation, limit = self.violation(activation)
+            beside = Beside(
+                pull=own,
+                slope=slope,
+                blur=blur,
+                excess=(np.abs(further) * room).sum(axis=1),
+                price=(np.abs(further) * violation).sum(axis=1),
+                miss=TOLERANCE * _over(violation, limit).max(axis=1, initial=0.0),
             )
-        return np.where(np.isfinite(missed), np.maximum(residual, missed), np.inf)
+        return certify(self.problem, self.cost, activation, reserve, multiplier, beside=beside)
+
+    def violation(self, activation: Array) -> tuple[Array, Array]:
+        """How far values are beyond their bounds, and how far they may be (module docstring), (T, j) each."""
+        value, jacobian = self.value(activation), self.jacobian(activation)
+        nearest = np.clip(value, self.lower, self.upper)
+        terms = (np.abs(jacobian) * np.abs(activation)[:, None]).sum(axis=2)
+        return np.abs(value - nearest), TOLERANCE * np.maximum(np.abs(nearest), terms)
+
+
+def _over(violation: Array, limit: Array) -> Array:
+    """Violations (T, j) over their limits; zero where there is none."""
+    return np.where(violation > 0.0, violation / limit, violation)

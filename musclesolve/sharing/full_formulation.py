@@ -30,7 +30,7 @@ from musclesolve._util.messages import unknown_name
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_smooth_cost
-from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
+from musclesolve.sharing.certificate import certify, empty_box, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
@@ -189,8 +189,9 @@ class FullSolution:
         equation_multiplier: y, (T, N) [cost per N], of the equations of motion: a virtual displacement that keeps the
             constraints.
         status: (T,) members of Status, as integers.
-        kkt_residual: (T,) the certificate of the reduced formulation, the error of the equations of motion relative to
-            the largest force needed (or 1 N) and the error of Phi_q y = 0, whichever is largest.
+        gap: (T,) of the reduced formulation, as in `Solution`.
+        moment_error: (T,) as in `Solution`; or the error of the equations of motion relative to the largest force
+            needed (or 1 N), or the relative error of Phi_q y = 0, whichever is largest.
         cost: (T,) without the cost of the reserves.
         iterations: (T,).
         cost_name: name of the cost.
@@ -202,7 +203,8 @@ class FullSolution:
     multiplier: Array
     equation_multiplier: Array
     status: NDArray[np.int8]
-    kkt_residual: Array
+    gap: Array
+    moment_error: Array
     cost: Array
     iterations: NDArray[np.int64]
     cost_name: str
@@ -235,7 +237,8 @@ def solve_full(
     muscles, dofs = problem.n_muscles, problem.n_dof
 
     shapes: dict[str, tuple[int, ...]] = {"activation": (muscles,), "force": (muscles,), "reserve": (dofs,)}
-    shapes |= {"multiplier": (rows,), "equation_multiplier": (size,), "kkt_residual": (), "cost": ()}
+    shapes |= {"multiplier": (rows,), "equation_multiplier": (size,)}
+    shapes |= dict.fromkeys(("gap", "moment_error", "cost"), ())
     result = FullSolution(
         **{name: np.full((frames, *shape), np.nan) for name, shape in shapes.items()},
         status=np.full(frames, Status.INVALID_INPUT, np.int8),
@@ -345,15 +348,17 @@ def _certify(
     reserve = result.reserve[which]
     y = result.equation_multiplier[which]
     multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
-    reduced = kkt_residual(problem, cost, activation, reserve, multiplier)
+    found = certify(problem, cost, activation, reserve, multiplier)
     force = result.activation * full.force_capacity
     error = np.abs(full.equation_error(result.multiplier, force, result.reserve)[which]).max(axis=1)
     scale = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
     size = np.linalg.norm(full.jacobian[which], axis=2) * np.linalg.norm(y, axis=1)[:, None]
     constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
-    residual = np.maximum(reduced, np.maximum(error / scale, broken))
-    residual = np.where(np.isfinite(residual), residual, np.inf)
-    status, _ = label_frames(problem, reserve, multiplier, residual, result.status[which])
-    residual[status == Status.INFEASIBLE] = np.nan
-    result.status[which], result.kkt_residual[which] = status, residual
+    missed = np.nan_to_num(np.maximum(error / scale, broken), nan=np.inf)
+    found = replace(found, moment_error=np.maximum(found.moment_error, missed))
+    status, _ = label_frames(problem, reserve, multiplier, found, result.status[which])
+    proved = status == Status.INFEASIBLE
+    result.status[which] = status
+    result.gap[which] = np.where(proved, np.nan, found.gap)
+    result.moment_error[which] = np.where(proved, np.nan, found.moment_error)

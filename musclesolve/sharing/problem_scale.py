@@ -9,26 +9,17 @@ from musclesolve.sharing.problem import Problem
 
 
 def slope_scale(
-    problem: Problem,
-    cost: Cost,
-    reach: Array | float = 1.0,
-    row_curvature: Array | None = None,
-    at: Array | None = None,
+    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
 ) -> Array:
     """The scales theta_i, (T, n): the change of each marginal cost over half the reach (T,) of activation.
 
     Soft rows count by a thousandth of their change with the muscle's own activation: many combinations of activations
     leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
-    derivative of the rows, if computed already. Activations `at` (T, n) limit the scales by W (certificate.py).
+    derivative of the rows, if computed already.
     """
     half = _half(problem, reach)
     middle, at_rest = problem.lower + half, cost.term_gradient(problem, problem.lower)
     change = np.abs(cost.term_gradient(problem, middle) - at_rest)
-    if at is not None:
-        work = np.abs(cost.term_gradient(problem, at) - at_rest) * (at - problem.lower)
-        most = work.max(axis=1, initial=0.0)[:, None]
-        limited = (most > 0.0) & (np.reshape(reach, (-1, 1)) > LEAST_REACH) & (half > 0.0)
-        change = np.fmin(change, np.divide(most, 2.0 * half, out=np.full_like(half, np.inf), where=limited))
     if row_curvature is None:
         rows = cost.soft_rows(problem)
         row_curvature = None if rows is None else rows.hessian_diagonal()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.checks import check_increasing, check_real_array
+from musclesolve.sharing.certificate import Certificate
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import counts_of, misshapen
@@ -30,8 +31,11 @@ class Solution:
         reserve: (T, m) [N m], moments added to the moments of the muscles; zero where the muscles suffice.
         multiplier: (T, m) [cost per N m], derivative of the least cost by each moment, d cost / d moment.
         status: (T,) members of Status, as integers.
-        kkt_residual: (T,) the certificate, recomputed from the problem whatever the solver; NaN where there
-            was nothing to certify (INVALID_INPUT, INFEASIBLE).
+        gap: (T,) proved excess over the least cost of the moments that the sharing produces, relative, recomputed from
+            the problem whatever the solver (certificate.py): at most 1e-9 in a solved frame; NaN where there was
+            nothing to certify (INVALID_INPUT, INFEASIBLE).
+        cost_bound: (T,) the least cost of the given moments, with the cost of reserves, is proved to be no lower.
+        moment_error: (T,) largest miss of a moment over max(1 N m, |b|), at most 1e-6 in a solved frame.
         cost: (T,) the least cost, without the cost of the reserves.
         iterations: (T,).
         infeasibility_proof: (T, m) for an INFEASIBLE frame a combination y of the moments such that no admissible
@@ -53,7 +57,7 @@ class Solution:
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
         >>> solution = ms.solve(problem)
-        >>> solution.force.round(1).tolist(), bool(solution.kkt_residual < 1e-6)
+        >>> solution.force.round(1).tolist(), bool(solution.gap <= 1e-9)
         ([200.0, 200.0], True)
     """
 
@@ -62,7 +66,9 @@ class Solution:
     reserve: Array
     multiplier: Array
     status: NDArray[np.int8]
-    kkt_residual: Array
+    gap: Array
+    cost_bound: Array
+    moment_error: Array
     cost: Array
     iterations: NDArray[np.int64]
     infeasibility_proof: Array
@@ -121,7 +127,7 @@ class Solution:
 
         Returns:
             Dataset over time, muscle and dof: activation, muscle_force, reserve_moment [N m], multiplier [cost per
-            N m], status, valid, kkt_residual, cost. A single frame has no axis time.
+            N m], status, valid, gap, cost_bound, moment_error, cost. A single frame has no axis time.
 
         Raises:
             InputError: a problem of another shape; times that do not increase, or of another number.
@@ -194,7 +200,9 @@ _OWN = {
     "multiplier": ("multiplier", "tm", "cost / (N m)", "derivative of the least cost by the moment"),
     "status": ("status", "t", "1", "status of the frame"),
     "valid": ("solved", "t", "1", "whether the frame is solved, with or without a reserve"),
-    "kkt_residual": ("kkt_residual", "t", "1", "certificate: residual of the optimality conditions"),
+    "gap": ("gap", "t", "1", "certificate: proved excess over the least cost, relative"),
+    "cost_bound": ("cost_bound", "t", "unit of the cost", "proved lower bound of the least cost"),
+    "moment_error": ("moment_error", "t", "1", "largest relative miss of a moment"),
     "cost": ("cost", "t", "unit of the cost", "least cost, without the cost of the reserves"),
 }
 """Variable -> attribute of a solution, axes, unit and meaning."""
@@ -222,7 +230,9 @@ class SolutionArrays:
     reserve: Array
     multiplier: Array
     status: AnyArray
-    kkt_residual: Array
+    gap: Array
+    cost_bound: Array
+    moment_error: Array
     cost: Array
     iterations: AnyArray
     infeasibility_proof: Array
@@ -235,7 +245,14 @@ class SolutionArrays:
         by_muscle, by_dof = (frames, muscles), (frames, dofs)
         return cls(
             *(np.empty(by_muscle), np.empty(by_muscle), np.empty(by_dof), np.empty(by_dof)),
-            *(np.empty(frames, np.int8), np.empty(frames), np.empty(frames), np.empty(frames, np.int64)),
+            *(
+                np.empty(frames, np.int8),
+                np.empty(frames),
+                np.empty(frames),
+                np.empty(frames),
+                np.empty(frames),
+            ),
+            np.empty(frames, np.int64),
             *(np.empty(by_dof), np.empty(by_dof)),
         )
 
@@ -285,13 +302,14 @@ class SolutionArrays:
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
-    def record(self, which: AnyArray, attempt: Attempt, status: AnyArray, residual: Array) -> None:
-        """Record an attempt at some frames, a mask (T,) or numbers, with their statuses and certificates (T',)."""
+    def record(self, which: AnyArray, attempt: Attempt, status: AnyArray, found: Certificate) -> None:
+        """Record an attempt at some frames, a mask (T,) or numbers, with their statuses (T',) and certificates."""
         solved = is_solved(status)[:, None]
         for name in ("activation", "reserve", "multiplier"):
             getattr(self, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
         self.status[which], self.iterations[which] = status, self.iterations[which] + attempt.iterations
-        self.kkt_residual[which] = np.where(status == Status.INFEASIBLE, np.nan, residual)
+        for name in ("gap", "cost_bound", "moment_error"):
+            getattr(self, name)[which] = np.where(status == Status.INFEASIBLE, np.nan, getattr(found, name))
 
     def store_levels(self, which: AnyArray | slice, levels: Array) -> None:
         """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""

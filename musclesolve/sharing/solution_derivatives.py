@@ -59,12 +59,13 @@ from musclesolve._util.checks import check_integer, check_real_array
 from musclesolve._util.messages import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
-from musclesolve.sharing.certificate import kkt_residual, marginal_costs, stationarity_size, within_domain
+from musclesolve.sharing.certificate import certify, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
 from musclesolve.sharing.problem_change import CHANGEABLE, OF_COSTS, OF_FRAMES, OF_THE_COST, ProblemChange
+from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import fix_idle_muscles
 
@@ -235,6 +236,7 @@ CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
 ALIKE = 1e-9  # singular value of the moments of all muscles, below which moments are not told apart
+LEAST_SIZE = 1e-9  # of S, as a share of the largest one of the frame
 KNOWN_RESIDUAL = 1e-7  # residual above which the solution is not accurate enough to be differentiated
 LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
@@ -305,11 +307,15 @@ def refine(
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
     """The ratio |g - p| / S of held muscles, (T, n), zero for free ones; and the mask of muscles at the lower bound.
 
-    The upper bounds and the activations a are (T, n), the multipliers (T, m).
+    S is the size of g, of p and of the change of g over half the largest activation of the frame. The upper bounds and
+    the activations a are (T, n), the multipliers (T, m).
     """
     with np.errstate(all="ignore"):
-        slope, pull, theta = marginal_costs(problem, cost, a, multiplier)
-        size = stationarity_size(slope, pull, theta)
+        reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
+        slope, pull = cost.gradient(problem, a), problem.pull(multiplier)
+        size = slope_scale(problem, cost, reach)
+        size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
+        size = np.maximum(np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True)), np.abs(pull))
     push = np.divide(slope - pull, size, out=np.zeros_like(size), where=size > 0)
     fixed = upper <= problem.lower
     low = (a - push <= problem.lower) & ((push > 0) | fixed)
@@ -378,7 +384,7 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     )
     kept = part.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else part
     reserve = np.reshape(solution.reserve, problem.moment.shape)[which]
-    if (kkt_residual(kept, chosen, activation, reserve, multiplier) > TOLERANCE).any():
+    if not certify(kept, chosen, activation, reserve, multiplier).holds.all():
         fault = (
             "the solution is no optimum of this problem: it has constraints, rate limits or another problem"
         )

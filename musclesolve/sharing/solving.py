@@ -12,20 +12,22 @@ from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import (
+    Certificate,
+    certify,
     empty_box,
-    farkas_ratio,
-    is_proof,
-    kkt_residual,
+    improve_multipliers,
     needs_reserve,
+    proves_infeasible,
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
+from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.frame_program import polish
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import (
     Attempt,
@@ -52,10 +54,10 @@ def solve(
 ) -> Solution:
     """Activations of least cost that produce the moments, with a certificate for every frame.
 
-    A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6: the largest miss of
-    A a + s = b over max(1 N m, |b|), and of a = clip(a - (df/da - A^T lambda) / S, lower, upper) with S the size of
-    these two terms (certificate.py). It is INFEASIBLE only if a combination y proves y . b > max y . A a. With reserves
-    a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |b|), else SOLVED_WITH_RESERVE.
+    A frame is SOLVED only if its certificate, recomputed from the problem, holds (certificate.py): the sharing costs at
+    most a millionth more than the least possible, and misses no moment by more than 1e-6 max(1 N m, |b|). It is
+    INFEASIBLE only if a combination y proves y . b > max y . A a. With reserves a frame is SOLVED when every reserve is
+    below 1e-6 max(1 N m, |b|), else SOLVED_WITH_RESERVE.
 
     Args:
         problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
@@ -190,11 +192,13 @@ def _attempt(
         raise input_error("bad_type", where=f"the solver {solver.name!r}", problem=fault, expected=expected)
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.where(exact, 0.0, attempt.reserve))
-    residual = kkt_residual(
+    attempt = replace(attempt, activation=np.clip(attempt.activation, part.lower, part.upper))
+    found = certify(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
-    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-    arrays.record(which, attempt, status, residual)
+    found = polish(part, cost, attempt, 1.0, improve_multipliers(part, cost, attempt, found))
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
+    arrays.record(which, attempt, status, found)
     if exact.any():
         arrays.infeasibility_proof[which] = proof
     if part.reserve_weight is not None:
@@ -220,7 +224,7 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
 
 
 def label_frames(
-    problem: Problem, reserve: Array, multiplier: Array, residual: Array, claim: NDArray[Any]
+    problem: Problem, reserve: Array, multiplier: Array, found: Certificate, claim: NDArray[Any]
 ) -> tuple[NDArray[np.int8], Array]:
     """Derive the status of each frame from its certificate (T,), and check the proofs of infeasibility (T, m).
 
@@ -230,20 +234,20 @@ def label_frames(
     """
     status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
     status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS
-    certified = residual <= TOLERANCE
+    certified = found.holds
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
     status[certified] = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)[certified]
     proof = np.full(problem.moment.shape, np.nan)
     hard, exact = exact_moments(problem), without_reserve(problem)
-    missed = (residual > TOLERANCE) & exact.any(axis=1)
+    missed = ~certified & exact.any(axis=1)
     multiplier = np.where(exact, multiplier, 0.0)
-    claimed = missed & is_proof(farkas_ratio(hard, multiplier))
+    claimed = missed & proves_infeasible(hard, multiplier)
     proof[claimed] = multiplier[claimed]
     rest = np.flatnonzero(missed & ~claimed)
     if rest.size:
         part = hard.frames(rest)
         direction = np.where(exact[rest], nearest_moments(part).multiplier, 0.0)
-        proved = is_proof(farkas_ratio(part, direction))
+        proved = proves_infeasible(part, direction)
         proof[rest[proved]] = direction[proved]
     proof = proof / np.abs(proof).max(axis=1, keepdims=True)
     status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE

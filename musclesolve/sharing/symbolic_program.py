@@ -7,12 +7,10 @@ With activations a_t and reserves s_t of T frames, and unknowns u of your own,
 
 W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigue. Derivatives of any order are exact,
 and any solver of `casadi.nlpsol` takes the program. Every answer is certified anew (certificate.py). The slope of W_j
-is part of the marginal cost, g + dW/da. An unknown is optimal where
-
-    u = clip(u - du, bounds),   d2W/du2 du = dW/du   for the unknowns off their bounds,
-
-and likewise with the diagonal of d2W/du2 alone, relative to max(1e-3, largest |u|). The largest residual of an unknown
-counts in every frame. A certified point is the optimum where cost, terms and constraints are convex; elsewhere it is
+is part of the marginal cost, g + dW/da. The frames that W_j joins have one gap, the G of all over the W of all. An
+unknown adds what it may save: dW/du times the distance of the bound that it falls toward, or, where that is more or
+there is no such bound, Newton's du . dW/du with d2W/du2 du = dW/du, twice what it saves where W_j is quadratic in u. A
+certified point is the optimum where cost, terms and constraints are convex; elsewhere it is
 stationary, and `stationary_only` says so.
 """
 
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
 
 MotionFormula = Callable[[Any, Any, Any], Any]
 LEAST_UNKNOWN = 1e-3
+SINGULAR = 1e-6  # share of a slope that Newton's step may leave; more shows a cost without bend
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,29 +452,30 @@ class Program:
             np.asarray(part, dtype=float)
             for part in self.slope_of_terms(np.append(activation, x[self._frames(x).size :]))
         )
-        pull = -by_activation.reshape(activation.shape)
+        slope = by_activation.reshape(activation.shape)
         duals = np.full(self.lbg.shape, np.nan)
         if lam_g is not None:
             duals = check_real_array(lam_g, "lam_g", f"{self.lbg.size} multipliers", shapes=(self.lbg.shape,))
         duals = duals.reshape(problem.n_frames, -1) * -scale.cost
         multiplier, further = duals[:, : problem.n_dof] / scale.row, duals[:, problem.n_dof :] / scale.size
         if not further.size:
-            multiplier = self._estimated(activation, multiplier, pull)
+            multiplier = self._estimated(activation, multiplier, slope)
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
         attempt.iterations[:], attempt.claim[:] = iterations, claim
         activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
             polish(problem, self.cost, attempt)
-        residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        certificate = constraints.certificate(activation, reserve, multiplier, further, slope)
         self._check_terms(np.append(activation, x[self._frames(x).size :]))
-        residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), hessian))
+        if self.motion_costs:
+            certificate = certificate.joined(self._excess_of_unknowns(x, by_unknown.ravel(), hessian))
 
-        certified = residual <= TOLERANCE
+        certified = certificate.holds
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
         (value_of, multiplier_of, missing), notes = store_claims(
-            arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
+            arrays, np.arange(problem.n_frames), attempt, certificate, constraints, further
         )
         effort = (
             self.cost.value(problem, activation).sum() + reserve_cost(problem, reserve).sum() + value.sum()
@@ -493,12 +493,12 @@ class Program:
         )
         return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
 
-    def _estimated(self, activation: Array, multiplier: Array, pull: Array) -> Array:
+    def _estimated(self, activation: Array, multiplier: Array, further: Array) -> Array:
         """The multipliers, estimated by least squares in frames where they are not finite."""
         problem, multiplier = self.problem, multiplier.copy()
         lacking = ~np.isfinite(multiplier).all(axis=1) & np.isfinite(activation).all(axis=1)
         if lacking.any():
-            slope = self.cost.gradient(problem, activation) - pull
+            slope = self.cost.gradient(problem, activation) + further
             for t in np.flatnonzero(lacking):
                 bounds = problem.lower[t], problem.upper[t]
                 multiplier[t] = least_squares_multiplier(
@@ -506,23 +506,27 @@ class Program:
                 )
         return multiplier
 
-    def _unknown_miss(self, x: Array, slope: Array, hessian: Array) -> float:
-        """The largest miss of the unknowns u of motion costs, relative to the largest of them; see the module."""
+    def _excess_of_unknowns(self, x: Array, slope: Array, hessian: Array) -> float:
+        """What the unknowns u of motion costs may save [unit of the cost]: the lesser of two bounds, see the module."""
         if not slope.size:
             return 0.0
         first = x.size - slope.size
         u, low, high = x[first:], self.lbx[first:], self.ubx[first:]
-        size = max(LEAST_UNKNOWN, float(np.abs(u).max()))
-        steep = np.abs(np.diagonal(hessian)) * size
-        steep = np.where(steep > 0, steep, np.where(slope != 0, np.abs(slope), 1.0))  # linear in an unknown
-        miss = np.abs(u - np.clip(u - np.clip(slope / steep, -1.0, 1.0) * size, low, high)).max() / size
-        near = TOLERANCE * size  # interior-point methods end beside a bound, not at it
-        free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
-        if free.any() and np.isfinite(hessian).all() and np.isfinite(slope).all():
-            step = np.linalg.lstsq(hessian[np.ix_(free, free)], slope[free], rcond=1e-14)[0]
-            newton = np.clip(u[free] - step, low[free], high[free])
-            miss = max(miss, float(np.abs(u[free] - newton).max()) / size)
-        return float(miss) if np.isfinite(miss) else np.inf
+        with np.errstate(invalid="ignore"):
+            room = np.where(slope > 0.0, u - low, np.where(slope < 0.0, u - high, 0.0))
+            saved = slope * room
+        if np.isfinite(hessian).all() and np.isfinite(slope).all():
+            near = TOLERANCE * max(
+                LEAST_UNKNOWN, float(np.abs(u).max())
+            )  # interior points end beside a bound
+            free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
+            if free.any():
+                bend = hessian[np.ix_(free, free)]
+                step = np.linalg.lstsq(bend, slope[free], rcond=1e-14)[0]
+                solves = np.abs(bend @ step - slope[free]) <= SINGULAR * np.abs(slope[free]).max()
+                newton = float(slope[free] @ step) if solves.all() else np.inf
+                return float(saved[~free].sum() + min(saved[free].sum(), newton))
+        return float(saved.sum())
 
     def _check_terms(self, z: Array) -> None:
         """Refuse a motion cost that is declared convex and bends downward along a random direction at a point z."""

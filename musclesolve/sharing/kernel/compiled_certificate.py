@@ -17,12 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled
-from musclesolve.sharing.kernel.linear_algebra import largest_of
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, BESIDE_ROWS, HALF, INSIDE, LANES, LEAST_NORMAL, LEAST_REACH, LEAST_SIZE,
-    MARGINAL, PULL_ERROR, ROUNDING, TERM_POWER, TERM_TARGET, THETA, UNCERTAIN, UNCERTAIN_WITH_RESERVES,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, MARGINAL, PULL_ERROR, RISE, ROUNDED, TERM_POWER,
+    TERM_TARGET, THETA, TOLERANCE, UNIT_ROUNDING,
 )  # fmt: skip
+
+
+TRIALS, FARTHER = (
+    3,
+    16.0,
+)  # tries of a point beyond the minimum, each so many times as far, before the bound is taken
+CLOSE = 4.0 * UNIT_ROUNDING  # least distance of this point, as a share of the activation
 
 
 class Terms(NamedTuple):
@@ -141,147 +147,140 @@ def add_slopes_and_curvatures(
 
 
 @compiled
-def residual_of(
-    data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
-) -> float:
-    """The largest miss of stationarity, moments and reserves; infinite where one is not finite.
+def add_rises(terms: Terms, t: int, a: Any, slope: Any, out: Any) -> None:
+    """Compute the rise of the marginal costs (n,) of frame t near activations a (n,) into `out`: about f_i''(a_i).
+
+    Of several terms that are no squares, the rise is that of the smallest power.
+    """
+    least = np.inf
+    for i in range(a.size):
+        out[i] = 0.0
+    for k in range(terms.kind.size):
+        c, p, f = terms.coefficient[terms.row[k], t], terms.exponent[k], terms.factor[k, t]
+        if terms.kind[k] == TERM_TARGET or (terms.kind[k] == TERM_POWER and p == 2.0):
+            for i in range(a.size):
+                out[i] += 2.0 * f * c[i] * c[i]
+        else:
+            least = min(least, p - 1.0)
+    if least < np.inf:
+        for i in range(a.size):
+            out[i] += least * abs(slope[i]) / a[i] if a[i] > 0.0 else 0.0
+
+
+@compiled
+def add_side(terms: Terms, t: int, a: Any, other: bool, w: Any) -> float:
+    """Add (|g - p| + e) |a - y| over muscles, y beyond the minimum of f_i(x) - p_i x, at most at the bound.
+
+    `other`: y on the other side of a, which only the round-off e of p and g allows, with e - |g - p|. MARGINAL,
+    ALL_PULL, PULL_ERROR and RISE of w have g, p, e and the rise of g; INSIDE and HALF are for work.
+    """
+    n, reach, total = a.size, 2.0, 0.0
+    for _ in range(TRIALS):
+        total, short = 0.0, 0
+        for i in range(n):
+            miss = w[MARGINAL + i] - w[ALL_PULL + i]
+            push = w[PULL_ERROR + i] - abs(miss) if other else w[PULL_ERROR + i] + abs(miss)
+            low, high = w[ALL_LOWER + i], w[ALL_UPPER + i]
+            step = push / w[RISE + i] if push > 0.0 else 0.0
+            step = max(reach * step, CLOSE * a[i]) if push > 0.0 else 0.0
+            y = a[i] - step if (miss > 0.0) != other else a[i] + step
+            y = low if y < low else y
+            w[INSIDE + i] = high if y > high else y
+        slopes_of(terms, t, w[INSIDE : INSIDE + n], w[HALF : HALF + n])
+        for i in range(n):
+            miss, e = w[MARGINAL + i] - w[ALL_PULL + i], w[PULL_ERROR + i]
+            push = e - abs(miss) if other else e + abs(miss)
+            downward = (miss > 0.0) != other
+            there, y = w[HALF + i] - w[ALL_PULL + i], w[INSIDE + i]
+            beyond = there <= -e if downward else there >= e
+            end = w[ALL_LOWER + i] if downward else w[ALL_UPPER + i]
+            short += not beyond and y != end and push > 0.0
+            distance = abs(a[i] - y) if beyond else abs(a[i] - end)
+            total += push * distance if push > 0.0 and distance > 0.0 else 0.0
+        if short == 0:
+            break
+        reach *= FARTHER
+    return total
+
+
+@compiled
+def of_reserve(multiplier: float, weight: float, reserve: float) -> float:
+    """The part (lambda - w s)^2 / (2 w) of a reserve in the bound G; zero within the round-off of w s."""
+    apart = abs(multiplier - weight * reserve)
+    return 0.5 * apart * apart / weight if apart > ROUNDED * abs(multiplier) else 0.0
+
+
+@compiled
+def gap_of(
+    data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, of_rows: Any, w: Any
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """The bound G on the excess of the cost, its unit W, the price of missed moments, and the largest relative miss.
 
     The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are inputs. Activation is (n,),
-    reserve and multiplier are (m,).
+    reserve and multiplier are (m,), the multipliers `of_rows` of soft rows (k,). G is infinite for activations beyond
+    their bounds.
     """
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
-    # the second and third line; p in ALL_PULL, and the sums of e without the factor eps in PULL_ERROR
-    missed, total = 0.0, 0.0
+    rows, terms = data.soft_target.shape[1], data.terms
+    excess, price, missed, unit = 0.0, 0.0, 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
         produced = 0.0
         for i in range(muscles):
             entry = arm[r, i] * capacity[i]
+            part = multiplier[r] * entry
             produced += entry * activation[i]
-            w[ALL_PULL + i] += multiplier[r] * entry
-            w[PULL_ERROR + i] += abs(multiplier[r] * entry)
-        scale = max(1.0, abs(moment[r]))
-        expected = multiplier[r] / weight[r] if reserved else 0.0
-        miss = abs(produced + reserve[r] - moment[r]) / scale
-        apart = abs(reserve[r] - expected) / scale
-        total += miss + apart
-        missed = max(missed, max(miss, apart))
-    # theta in THETA, and g at the activations within their bounds in MARGINAL; soft rows count in both
-    reach = LEAST_REACH
+            w[ALL_PULL + i] += part
+            w[PULL_ERROR + i] += abs(part)
+        miss = produced - moment[r]
+        if reserved and weight[r] < np.inf:
+            miss += reserve[r]
+            excess_given, price_given = of_reserve(multiplier[r], weight[r], reserve[r]), multiplier[r] * miss
+            excess_met = of_reserve(multiplier[r], weight[r], reserve[r] - miss)
+            met = excess_met < excess_given + abs(price_given)
+            excess += excess_met if met else excess_given
+            price += 0.0 if met else price_given
+        else:
+            excess = excess if reserve[r] == 0.0 else np.inf
+            price += multiplier[r] * miss
+        missed = max(missed, abs(miss) / max(1.0, abs(moment[r])))
+    slopes_of(terms, t, activation, w[MARGINAL : MARGINAL + muscles])
+    add_rises(terms, t, activation, w[MARGINAL : MARGINAL + muscles], w[RISE : RISE + muscles])
+    q = 4.0
+    for k in range(terms.exponent.size):
+        q = max(q, terms.exponent[k] + 4.0)
     for i in range(muscles):
-        w[INSIDE + i] = activation[i]
-        if w[INSIDE + i] < w[ALL_LOWER + i]:
-            w[INSIDE + i] = w[ALL_LOWER + i]
-        if w[INSIDE + i] > w[ALL_UPPER + i]:
-            w[INSIDE + i] = w[ALL_UPPER + i]
-        reach = max(reach, w[INSIDE + i] - w[ALL_LOWER + i])
-    change_of_slopes(data, t, reach, w)
-    slopes_of(data.terms, t, w[INSIDE : INSIDE + muscles], w[HALF : HALF + muscles])
-    most = 0.0
-    for i in range(muscles):
-        most = max(most, abs(w[HALF + i] - w[MARGINAL + i]) * (w[INSIDE + i] - w[ALL_LOWER + i]))
-        w[MARGINAL + i] = w[HALF + i]
-    for i in range(muscles):
-        width = min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
-        w[THETA + i] = limited(w[THETA + i], most, width, reach)
-    add_rows(data, t, reach, w)
-    for k in range(data.soft_target.shape[1]):
+        w[THETA + i] = w[MARGINAL + i]  # the slope of the whole cost, soft rows included
+        w[PULL_ERROR + i] *= (dofs + rows + 3.0) * UNIT_ROUNDING
+        w[PULL_ERROR + i] += q * UNIT_ROUNDING * abs(w[MARGINAL + i])
+    for k in range(rows):
         row, there = data.soft_matrix[t, k], 0.0
         for i in range(muscles):
-            there += row[i] * w[INSIDE + i]
+            there += row[i] * activation[i]
         short = data.soft_weight[t, k] * (data.soft_target[t, k] - there)
+        apart = of_rows[k] - short
+        if abs(apart) > ROUNDED * abs(short):
+            excess += 0.5 * apart * apart / data.soft_weight[t, k]
         for i in range(muscles):
-            w[MARGINAL + i] -= short * row[i]
-    # the first line; where round-off hides p, the worst of p - e and p + e
+            part = of_rows[k] * row[i]
+            w[THETA + i] -= short * row[i]
+            w[ALL_PULL + i] += part
+            w[PULL_ERROR + i] += (dofs + rows + 3.0) * UNIT_ROUNDING * abs(part)
+    outside = 0
     for i in range(muscles):
-        w[INSIDE + i] = activation[i]
-    padded = (muscles + LANES - 1) // LANES * LANES
-    rows = INSIDE, MARGINAL, ALL_PULL, THETA, ALL_LOWER, ALL_UPPER, HALF
-    worst = stationarity(*rows, muscles, muscles, padded, w)
-    uncertain = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN
-    for i in range(muscles):
-        size, error = w[THETA + i], ROUNDING * w[PULL_ERROR + i]
-        if size < LEAST_NORMAL:  # lost in underflow, or a cost that is zero, which the definition tells apart
-            worst = max(worst, activation[i] - w[ALL_LOWER + i])
-        if not error <= uncertain * size:
-            for end in (-error, error):
-                excess = w[MARGINAL + i] - w[ALL_PULL + i] + end
-                miss = miss_of(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
-                total += miss
-                worst = max(worst, miss)
-    return max(missed, worst) if total < np.inf else np.inf
+        a = activation[i]
+        unit += abs(w[THETA + i]) * a if a > 0.0 and abs(w[THETA + i]) < np.inf else 0.0
+        outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
+    excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
+    return excess if outside == 0 else np.inf, unit, price, missed
 
 
 @compiled
-def stationarity(
-    at: int, slope: int, pull: int, theta_at: int, low: int, high: int, work: int,
-    count: int, n: int, padded: int, w: Any,
-) -> float:  # fmt: skip
-    """The largest miss of the first line in rows of w, for theta in row `theta_at`, which receives S; infinite for NaN.
-
-    The first `count` entries of a row are used, n of them belong to muscles.
-    """
-    for i in range(count):
-        steep = abs(w[slope + i])
-        theta = w[theta_at + i] if w[theta_at + i] < np.inf else 0.0
-        w[theta_at + i] = max(theta, steep) if steep < np.inf else theta
-        w[work + i] = w[theta_at + i]
-    least = LEAST_SIZE * largest_of(w, work, n, padded, 0.0)
-    total = 0.0
-    for i in range(count):
-        size = max(max(w[theta_at + i], least), abs(w[pull + i]))
-        w[theta_at + i] = size
-        w[work + i] = miss_of(w[at + i], w[slope + i] - w[pull + i], size, w[low + i], w[high + i])
-        total += w[work + i]
-    worst = largest_of(w, work, n, padded, 0.0)
-    return worst if total < np.inf else np.inf
-
-
-@compiled
-def miss_of(activation: float, excess: float, size: float, low: float, high: float) -> float:
-    """The miss |a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
-    step = excess / size if excess != 0.0 else 0.0
-    step = 1.0 if step > 1.0 else step
-    step = -1.0 if step < -1.0 else step
-    moved = activation - step
-    moved = low if moved < low else moved
-    moved = high if moved > high else moved
-    return abs(activation - moved)
-
-
-@compiled
-def limited(change: float, most: float, width: float, reach: float) -> float:
-    """The change of a marginal cost over half a width of activation, at most W over the width (certificate.py)."""
-    return most / width if reach > LEAST_REACH and most > 0.0 and change * width > most else change
-
-
-@compiled
-def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
-    """Compute theta without limit and soft rows, for one reach (problem_scale.slope_scale), into the row THETA.
-
-    MARGINAL receives the slopes of the terms at the lower bounds.
-    """
-    muscles, terms = data.lower.shape[1], data.terms
-    lower, half = w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles]
-    for i in range(muscles):
-        half[i] = lower[i] + 0.5 * min(w[ALL_UPPER + i] - lower[i], reach)
-    slopes_of(terms, t, half, w[THETA : THETA + muscles])
-    slopes_of(terms, t, lower, w[MARGINAL : MARGINAL + muscles])
-    for i in range(muscles):
-        w[THETA + i] = abs(w[THETA + i] - w[MARGINAL + i])
-
-
-@compiled
-def add_rows(data: Any, t: int, reach: float, w: Any) -> None:
-    """Add the part of the soft rows to theta of all muscles for one reach, in the row THETA."""
-    muscles = data.lower.shape[1]
-    for k in range(data.soft_target.shape[1]):
-        row, stiffness = data.soft_matrix[t, k], data.soft_weight[t, k]
-        for i in range(muscles):
-            half = 0.5 * min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
-            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * half
+def is_certified(excess: float, unit: float, price: float, missed: float) -> bool:
+    """Return whether the numbers of `gap_of` certify a frame (certificate.py); NaN does not."""
+    return excess <= GAP * unit and missed <= TOLERANCE and abs(price) <= TOLERANCE * unit
 
 
 @compiled

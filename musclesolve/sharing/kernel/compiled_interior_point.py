@@ -38,8 +38,6 @@ from musclesolve.sharing.kernel.compiled_certificate import (
     add_slopes,
     add_slopes_and_curvatures,
     farkas_ratio,
-    limited,
-    stationarity,
 )
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
@@ -52,9 +50,9 @@ from musclesolve.sharing.kernel.linear_algebra import (
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     A, ABOVE, AT_LOWER, BELOW, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, DIAGONAL, DIVERGED,
-    D_A, D_L, D_U, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH, LONG,
-    LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE, PULL, RATIO_L,
-    RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET, TERM_POWER, TERM_TARGET,
+    D_A, D_L, D_U, FIRST, FIRST_MU, GAP_SHARE, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
+    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE, PRICE_SHARE, PULL,
+    RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET, TERM_POWER, TERM_TARGET,
     TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
 )  # fmt: skip
 
@@ -133,19 +131,15 @@ def slopes(x: FreeProgram, at: int, out: int) -> None:
 
 
 @compiled
-def change_of_slope(x: FreeProgram, reach: float, most: float) -> None:
-    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, f' half-way into MIDDLE.
-
-    `most` is W of the certificate, which limits theta; zero for no limit.
-    """
+def change_of_slope(x: FreeProgram, reach: float) -> None:
+    """Compute theta (problem_scale.slope_scale) for one reach into OWN, f' half-way into MIDDLE."""
     w = x.w
     for i in range(x.padded):
         w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
     slopes(x, OWN, MIDDLE)
     for i in range(x.padded):
         half = w[OWN + i] - w[LOWER + i]
-        change = limited(abs(w[MIDDLE + i] - w[AT_LOWER + i]), most, 2.0 * half, reach)
-        change += BESIDE_ROWS * w[ROW_CURVATURE + i] * half
+        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROW_CURVATURE + i] * half
         w[OWN + i] = change if change < np.inf else 0.0
 
 
@@ -178,7 +172,7 @@ def start(x: FreeProgram) -> None:
     add_pull(matrix, s[MULTIPLIER], ZERO, rows, padded, w, PULL)
     # OMEGA: the size OWN of each muscle's own marginal cost, or of (A^T lambda)_i for a typical multiplier
     slopes(x, LOWER, AT_LOWER)
-    change_of_slope(x, share, 0.0)
+    change_of_slope(x, share)
     for i in range(padded):
         slope = abs(w[MIDDLE + i])
         w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
@@ -253,9 +247,6 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             size = 0.0
             for i in range(n):
                 size += abs(w[RIGHT + i])
-            for i in range(padded):
-                w[OWN + i] = w[A + i] - w[LOWER + i]
-            reach = largest_of(w, OWN, n, padded, LEAST_REACH)
             for r in range(hard):
                 size += s[COMPLIANCE, r]
             if size == 0.0:
@@ -264,12 +255,21 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                     s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
                     w[PULL + i] = 0.0
-            for i in range(padded):
-                w[OWN + i] = abs(w[SLOPE + i] - w[AT_LOWER + i]) * (w[A + i] - w[LOWER + i])
-            change_of_slope(x, reach, largest_of(w, OWN, n, padded, 0.0))
-            level = stationarity(A, RIGHT, PULL, OWN, LOWER, UPPER, MIDDLE, padded, n, padded, w)
+            # the duality gap of the linearized cost, and the price of missed moments, in its unit (certificate.py)
+            gap, unit, price = 0.0, 0.0, 0.0
+            for i in range(n):
+                excess = w[RIGHT + i] - w[PULL + i]
+                gap += excess * w[BELOW + i] if excess > 0.0 else -excess * w[ABOVE + i]
+                unit += abs(w[RIGHT + i]) * w[A + i]
+            for r in range(hard):
+                price += s[MULTIPLIER, r] * s[RESIDUAL, r]
+                if count == 0:  # the squares of the reserves are the cost
+                    unit += s[COMPLIANCE, r] * s[MULTIPLIER, r] * s[MULTIPLIER, r]
+            level = (
+                max(GAP_SHARE * gap, PRICE_SHARE * abs(price)) / unit if gap > 0.0 or price != 0.0 else gap
+            )
             miss = miss if level <= miss else level
-            enough = tolerance if iteration < PATIENCE else 100.0 * tolerance
+            enough = tolerance if iteration < PATIENCE else 10.0 * tolerance
             if miss <= enough:
                 claim = SOLVED
         if not miss < np.inf:
@@ -297,8 +297,9 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             if soft > 0.0 and near and lacking <= NOTHING_MISSING:
                 claim = SOLVED
         if better:
-            for i in range(padded):
-                w[BEST + i] = w[A + i]
+            for i in range(padded):  # the distances are exact where the activation is rounded
+                low, high = w[LOWER + i] + w[BELOW + i], w[UPPER + i] - w[ABOVE + i]
+                w[BEST + i] = low if w[BELOW + i] < w[ABOVE + i] else high
             for r in range(hard):
                 s[BEST_MULTIPLIER, r] = s[MULTIPLIER, r]
         if claim != MAX_ITERATIONS or iteration == max_iterations:

@@ -30,6 +30,8 @@ or three steps from the multipliers of the frame before. Safeguards:
   mostly within a few steps. An infeasible frame with stiff reserves goes to the interior point: at the edge of reach
   multipliers jump from one muscle to the next.
 - Multipliers of the frame before are discarded if their residual is larger than without any activation.
+- A power alone is homogeneous: a(t lambda) = t^(1/(q-1)) a(lambda) between the bounds. Where the work lambda . A a is
+  far from lambda . b the multipliers are first brought to its size.
 
 Costs whose a_i(p_i) is known: polynomials f' = P0 + P1 a + P2 a^2 in each muscle, of which
 
@@ -71,7 +73,11 @@ SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
 """HELD, FLAT and SECANT_SHARE for a SINGLE_POWER above the second power, which may be much flatter at rest."""
 PROOF_FROM = 3
-NEAR = 1e-7  # distance of activations from the optimum at which the method may end
+NEAR = 1e-12  # distance of activations from the optimum at which the method may end
+MOST_RESCALINGS, SHORT, LONG_BY = 12, 0.7, 1.5
+"""Number of rescalings of the multipliers, and the work of the moments over that of the muscles outside of which one
+is due.
+"""
 STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
@@ -268,29 +274,43 @@ def solve_dual(
     (R, padded) are for work.
     """
     steps: Any = np.int64(0)
-    last, soft = np.inf, s[COMPLIANCE, 0] > 0.0
+    last, soft, rescalings = np.inf, s[COMPLIANCE, 0] > 0.0, MOST_RESCALINGS
     for r in range(rows):
         soft = soft and s[COMPLIANCE, r] > 0.0
     evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
     while True:
-        miss, total = 0.0, 0.0
+        miss, total, required = 0.0, 0.0, 0.0
         for r in range(rows):
             part = abs(s[RESIDUAL, r]) / s[SCALE, r]
             miss = max(miss, part)
             total += part
+            required += abs(s[TARGET, r]) / s[SCALE, r]
         if not total < np.inf:
             return MAX_ITERATIONS, steps
         there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, w, s)))
         if there or (miss <= tolerance and miss > 0.1 * last):
             return SOLVED, steps
         last = miss
-        if miss > 1.0 and not cold and steps == 0:
+        if total > required and not cold and steps == 0:
             # worse than no activation at all
             cold = True
             for r in range(rows):
                 s[MULTIPLIER, r] = 0.0
             evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
             continue
+        if rescalings > 0 and q > 2.0 and (form == SINGLE_POWER or form == CUBIC) and not soft:
+            # activations of a power alone grow with the length of lambda to the power 1 / (q - 1)
+            work_required, work_done = 0.0, 0.0
+            for r in range(rows):
+                work_required += s[MULTIPLIER, r] * s[TARGET, r]
+                work_done += s[MULTIPLIER, r] * (s[TARGET, r] - s[RESIDUAL, r])
+            ratio = work_required / work_done if work_required > 0.0 and work_done > 0.0 else 1.0
+            if ratio < SHORT or ratio > LONG_BY:
+                rescalings -= 1
+                for r in range(rows):
+                    s[MULTIPLIER, r] *= ratio ** (q - 1.0)
+                evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
+                continue
         if seek_proof and steps >= PROOF_FROM:
             ratio = farkas_ratio(s[MULTIPLIER], s[TARGET, :hard], s[SCALE], PULL, ALL_LOWER, FREE_UPPER, n, w)
             if ratio > TOLERANCE:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
-from musclesolve.sharing.kernel.compiled_certificate import Terms, residual_of
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, PREVIOUS, RESERVE_WEIGHT, RateBounds
+from musclesolve.sharing.kernel.compiled_certificate import Terms
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, OF_ROWS, PREVIOUS, RESERVE_WEIGHT, RateBounds
 from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
@@ -20,7 +20,9 @@ from musclesolve.sharing.kernel.solve_frame import (
     Workspace,
     begin_frame,
     bounds_of,
+    certify,
     end_frame,
+    rows_from,
     solve_by_interior_point,
 )
 
@@ -29,7 +31,7 @@ MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twe
 
 _ARRAYS = types_of(
     "r3? r2? r2? r2? r2? r2? b1? r2? r3? r2? r2? i1? r1? r2? i1? r3? "
-    "r i b r1? r r r1 r1 r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
+    "r i b r1? r r r1 r1 r2 r2 r2 r2 s1 r1 r1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
 )
 """Problem and cost, options, rate limits, solution, work arrays."""
 
@@ -44,7 +46,7 @@ def build_run(version: str) -> CompiledFunction:
         kind, exponent, factor, row, coefficient,
         tolerance, max_iterations, allow_reserve,
         time, activation_time, deactivation_time, before, since,
-        activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
+        activation, force, reserve, multiplier, status, gap, cost_bound, moment_error, cost, iterations, proof, weight,
         w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
         """Solve or certify frames from `first`, in a range from `start`; return the one that needs `finish`."""
@@ -54,8 +56,9 @@ def build_run(version: str) -> CompiledFunction:
             soft_matrix, soft_target, soft_weight, terms, dual_form(terms),
         )  # fmt: skip
         output = FrameOutput(
-            activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
-        )
+            activation, force, reserve, multiplier,
+            status, gap, cost_bound, moment_error, cost, iterations, proof, weight,
+        )  # fmt: skip
         rate = RateBounds(time, activation_time, deactivation_time, before, since)
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
@@ -73,8 +76,9 @@ def build_run(version: str) -> CompiledFunction:
                 reserved = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
                     work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
-                numbers = activation[t], reserve[t], multiplier[t]
-                residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
+                of_rows = s[OF_ROWS, : soft_target.shape[1]]
+                rows_from(data, t, activation[t], of_rows)
+                certify(data, t, reserved, s[RESERVE_WEIGHT], of_rows, output, w)
         return last
 
     return CompiledFunction(run, (*types_of("i i i i"), *_ARRAYS), OPTIONS, version, MESSAGE)
@@ -87,7 +91,7 @@ def finish(
     kind, exponent, factor, row, coefficient,
     tolerance, max_iterations, allow_reserve,
     time, activation_time, deactivation_time, before, since,
-    activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
+    activation, force, reserve, multiplier, status, gap, cost_bound, moment_error, cost, iterations, proof, weight,
     w, s, full_matrix, matrix, schur, free,
 ):  # fmt: skip
     """Solve frame t, which `run` left in the work arrays, by the interior point."""
@@ -97,8 +101,9 @@ def finish(
         soft_matrix, soft_target, soft_weight, terms, UNKNOWN,
     )  # fmt: skip
     output = FrameOutput(
-        activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
-    )
+        activation, force, reserve, multiplier,
+        status, gap, cost_bound, moment_error, cost, iterations, proof, weight,
+    )  # fmt: skip
     work = Workspace(w, s, full_matrix, matrix, schur, free)
     reserved = status[t] == ONWARD_RESERVED or reserve_weight.size > 0
     found = solve_by_interior_point(data, t, work, output, tolerance, max_iterations, allow_reserve, reserved)

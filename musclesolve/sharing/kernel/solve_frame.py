@@ -14,14 +14,7 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, inlined, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import (
-    add_rows,
-    change_of_slopes,
-    farkas_ratio,
-    residual_of,
-    slopes_of,
-    value_of,
-)
+from musclesolve.sharing.kernel.compiled_certificate import gap_of, is_certified, slopes_of, value_of
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
@@ -34,9 +27,10 @@ from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_p
 from musclesolve.sharing.kernel.linear_algebra import ZERO
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER, GUESS,
-    HALF, HUGE, IDLE, INSIDE, LANES, LOWER, MARGINAL, MULTIPLIER, NO_ROOM, P0, P1, P2, PADDING_WIDTH,
-    PREVIOUS, RESERVE_WEIGHT, ROW_CURVATURE, RateBounds, SCALE, TARGET, THETA, TOLERANCE, UPPER,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER,
+    GUESS, HALF, HUGE, IDLE, INSIDE, LANES, LOWER, MARGINAL, MULTIPLIER, NO_ROOM, OF_ROWS, P0, P1, P2,
+    PADDING_WIDTH, PREVIOUS, PULL_ERROR, RESERVE_WEIGHT, ROW_CURVATURE, RateBounds, SCALE, TARGET, TOLERANCE,
+    UNIT_ROUNDING, UPPER,
 )  # fmt: skip
 
 SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
@@ -46,7 +40,6 @@ ONWARD, ONWARD_RESERVED = int64(constants.ONWARD), int64(constants.ONWARD_RESERV
 
 NEAREST_FIRST, MAIN, NEAREST_AFTER, EDGE, STIFFER_EDGE = (int64(stage) for stage in range(5))
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
-ENOUGH = 10.0  # certificate, in tolerances, at which a result of the dual method is accepted
 
 
 class Data(NamedTuple):
@@ -75,7 +68,9 @@ class FrameOutput(NamedTuple):
     reserve: Any
     multiplier: Any
     status: Any
-    residual: Any
+    gap: Any
+    cost_bound: Any
+    moment_error: Any
     cost: Any
     iterations: Any
     proof: Any
@@ -277,10 +272,21 @@ def full_cost(data: Data, t: int, w: Any) -> float:
             low -= row[i] * lower[i]
             high -= row[i] * upper[i]
         change += 0.5 * data.soft_weight[t, k] * (high * high - low * low)
-    change_of_slopes(data, t, 1.0, w)
-    add_rows(data, t, 1.0, w)
+    half, at_half, at_lower = (
+        w[INSIDE : INSIDE + muscles],
+        w[HALF : HALF + muscles],
+        w[MARGINAL : MARGINAL + muscles],
+    )
     for i in range(muscles):
-        total += w[THETA + i] * (upper[i] - lower[i]) if w[THETA + i] < np.inf else 0.0
+        half[i] = lower[i] + 0.5 * min(upper[i] - lower[i], 1.0)
+    slopes_of(data.terms, t, half, at_half)
+    slopes_of(data.terms, t, lower, at_lower)
+    for i in range(muscles):  # theta of problem_scale.slope_scale
+        theta = abs(at_half[i] - at_lower[i])
+        for k in range(data.soft_target.shape[1]):
+            entry = data.soft_matrix[t, k, i]
+            theta += BESIDE_ROWS * data.soft_weight[t, k] * entry * entry * (half[i] - lower[i])
+        total += theta * (upper[i] - lower[i]) if theta < np.inf else 0.0
     full = max(0.5 * total, abs(change))
     return full if full > 0.0 and full < np.inf else 1.0
 
@@ -294,29 +300,71 @@ def accept(data: Data, t: int, output: FrameOutput) -> int:
     for r in range(data.moment.shape[1]):
         if abs(output.reserve[t, r]) > TOLERANCE * max(1.0, abs(data.moment[t, r])):
             status = SOLVED_WITH_RESERVE
-    value = value_of(data.terms, t, activation)
+    return status
+
+
+@compiled
+def certify(
+    data: Data, t: int, reserved: bool, weight: Any, of_rows: Any, output: FrameOutput, w: Any
+) -> tuple[bool, float]:  # fmt: skip
+    """Compute gap, cost, its bound and the miss of the moments of the numbers in the output.
+
+    Returns whether they certify the frame, and the gap, in its unit.
+    """
+    activation, reserve, multiplier = output.activation[t], output.reserve[t], output.multiplier[t]
+    excess, unit, price, missed = gap_of(
+        data, t, reserved, weight, activation, reserve, multiplier, of_rows, w
+    )
+    value, of_reserves = value_of(data.terms, t, activation), 0.0
     for k in range(data.soft_target.shape[1]):
         short, row = data.soft_target[t, k], data.soft_matrix[t, k]
         for i in range(activation.size):
             short -= row[i] * activation[i]
         value += 0.5 * data.soft_weight[t, k] * short * short
-    output.cost[t] = value
-    return status
+    if reserved:
+        for r in range(reserve.size):
+            of_reserves += 0.5 * weight[r] * reserve[r] * reserve[r] if weight[r] < np.inf else 0.0
+    gap = excess / unit if excess > 0.0 else excess
+    output.gap[t] = gap if gap == gap else np.inf
+    output.moment_error[t] = missed if missed == missed else np.inf
+    output.cost[t], output.cost_bound[t] = value, value + of_reserves - excess - price
+    return is_certified(excess, unit, price, missed), output.gap[t]
+
+
+@compiled
+def rows_from(data: Data, t: int, activation: Any, of_rows: Any) -> None:
+    """Compute the multipliers w (t - G a) of the soft rows that activations (n,) imply into `of_rows` (k,)."""
+    for k in range(data.soft_target.shape[1]):
+        short, row = data.soft_target[t, k], data.soft_matrix[t, k]
+        for i in range(activation.size):
+            short -= row[i] * activation[i]
+        of_rows[k] = data.soft_weight[t, k] * short
 
 
 @compiled
 def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any) -> bool:
-    """Return whether a direction proves infeasibility by the problem's arrays, and record the proof."""
+    """Return whether a direction proves infeasibility by the problem's arrays, and record the proof.
+
+    It does where y . b exceeds what the muscles reach by more than the round-off of both.
+    """
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     hard, muscles = arm.shape
-    largest, scale = 0.0, w[HALF : HALF + hard]
+    largest, margin, size = 0.0, 0.0, 0.0
     for i in range(muscles):
-        w[ALL_PULL + i] = 0.0
+        w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(hard):
-        largest, scale[r] = max(largest, abs(direction[r])), max(1.0, abs(moment[r]))
+        largest = max(largest, abs(direction[r]))
+        margin += direction[r] * moment[r]
+        size += abs(direction[r] * moment[r])
         for i in range(muscles):
-            w[ALL_PULL + i] += direction[r] * (arm[r, i] * capacity[i])
-    if not farkas_ratio(direction, moment, scale, ALL_PULL, ALL_LOWER, ALL_UPPER, muscles, w) > TOLERANCE:
+            part = direction[r] * (arm[r, i] * capacity[i])
+            w[ALL_PULL + i] += part
+            w[PULL_ERROR + i] += abs(part)
+    for i in range(muscles):
+        low, high = w[ALL_LOWER + i], w[ALL_UPPER + i]
+        margin -= max(low * w[ALL_PULL + i], high * w[ALL_PULL + i])
+        size += max(abs(low), abs(high)) * w[PULL_ERROR + i]
+    if not (margin > (hard + muscles + 3.0) * UNIT_ROUNDING * size and margin < np.inf):
         return False
     for r in range(hard):
         output.proof[t, r] = direction[r] / largest
@@ -325,22 +373,28 @@ def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any
 
 @compiled
 def certified(
-    data: Data, t: int, work: Workspace, output: FrameOutput, reserved: bool, weighted: bool, enough: float
+    data: Data, t: int, work: Workspace, output: FrameOutput, reserved: bool, weighted: bool, dual: bool
 ) -> bool:  # fmt: skip
-    """Complete the output by BEST_MULTIPLIER; return whether its certificate holds, and keep the multipliers then."""
+    """Complete the output by BEST_MULTIPLIER; return whether its certificate holds, and keep the multipliers then.
+
+    `dual`: MULTIPLIER has those of the soft rows; otherwise the activations imply them.
+    """
     w, s, hard = work.w, work.s, data.moment.shape[1]
+    rows = data.soft_target.shape[1]
     for r in range(hard):
         output.multiplier[t, r] = s[BEST_MULTIPLIER, r]
         output.reserve[t, r] = s[BEST_MULTIPLIER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
         output.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
-    numbers = output.activation[t], output.reserve[t], output.multiplier[t]
-    output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
-    if output.residual[t] <= enough:
-        if reserved == weighted:
-            for r in range(s.shape[1]):  # the start of the next frame
-                s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else s[MULTIPLIER, r]
-        return True
-    return False
+    of_rows = s[OF_ROWS, :rows]
+    for k in range(rows):
+        of_rows[k] = s[MULTIPLIER, hard + k]
+    if not dual:
+        rows_from(data, t, output.activation[t], of_rows)
+    holds, _gap = certify(data, t, reserved, s[RESERVE_WEIGHT], of_rows, output, w)
+    if holds and reserved == weighted:
+        for r in range(s.shape[1]):  # the start of the next frame
+            s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else of_rows[r - hard]
+    return holds
 
 
 @compiled
@@ -375,7 +429,7 @@ def solve_by_dual(
     for i in range(muscles):
         output.activation[t, i] = w[BEST + i]
     if claim == SOLVED:
-        if certified(data, t, work, output, weighted, weighted, ENOUGH * tolerance):
+        if certified(data, t, work, output, weighted, weighted, True):
             return accept(data, t, output)
         return ONWARD
     if not record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w):
@@ -415,7 +469,7 @@ def solve_by_interior_point(
         for j in range(n):
             output.activation[t, work.free[j]] = w[BEST + j]
         if main:
-            if certified(data, t, work, output, reserved, weighted, TOLERANCE):
+            if certified(data, t, work, output, reserved, weighted, False):
                 return accept(data, t, output)
             if reserved or stage == STIFFER_EDGE:
                 return UNRESOLVED
@@ -464,7 +518,12 @@ def begin_frame(
 def end_frame(data: Data, t: int, rate: RateBounds, output: FrameOutput, status: int) -> None:
     """Store the status of frame t; a frame without solution is NaN throughout."""
     if status != SOLVED and status != SOLVED_WITH_RESERVE:
-        output.residual[t], output.cost[t] = np.nan, np.nan
+        output.gap[t], output.cost_bound[t], output.moment_error[t], output.cost[t] = (
+            np.nan,
+            np.nan,
+            np.nan,
+            np.nan,
+        )
         output.reserve[t, :], output.multiplier[t, :] = np.nan, np.nan
         output.activation[t, :], output.force[t, :] = np.nan, np.nan
     elif rate.time.size > 0:

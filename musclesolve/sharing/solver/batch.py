@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing.certificate import certify
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
@@ -28,7 +28,6 @@ from musclesolve.sharing.kernel.constants import (
     IN_ORDER,
     MAX_MUSCLES,
     SOLVE,
-    TOLERANCE,
     UNRESOLVED,
     RateBounds,
     workspace_arrays,
@@ -126,15 +125,15 @@ class KernelProblem:
         """Solve frames in order, each within rate limits of the frame before; return the first unresolved one."""
         return int(self._call(IN_ORDER, out, options, rate)(first, self.shape[0]))
 
-    def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
-        """The compiled certificate, (T,), of activations (T, n), reserves (T, m) [N m] and multipliers (T, m).
+    def certify(self, activation: Array, reserve: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        """Compute gap, cost bound and moment error, (T,) each, by compiled code (certificate.certify defines them).
 
-        certificate.kkt_residual defines it.
+        The activations are (T, n), reserves (T, m) [N m] and multipliers (T, m).
         """
         out = SolutionArrays.unfilled(*self.shape)
         out.activation[:], out.reserve[:], out.multiplier[:] = activation, reserve, multiplier
         self._call(CERTIFY, out, _NO_OPTIONS, _NO_RATE)(0, self.shape[0])
-        return out.kkt_residual
+        return out.gap, out.cost_bound, out.moment_error
 
     def _call(
         self, task: int, out: SolutionArrays, options: KernelOptions, rate: RateBounds
@@ -255,7 +254,7 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
             if not left.size:
                 break
     ends = attempt.activation[left], attempt.reserve[left], attempt.multiplier[left]
-    missed = kkt_residual(problem.frames(left), cost, *ends) > TOLERANCE
+    missed = ~certify(problem.frames(left), cost, *ends).holds
     attempt.claim[left[missed]] = Status.SOLVER_FAILED
     return attempt
 

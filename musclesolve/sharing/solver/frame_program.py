@@ -8,7 +8,6 @@ so that slopes, moments and unknowns are all of order one; unit_k makes the curv
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing.certificate import Certificate, certify
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
@@ -26,9 +25,9 @@ from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
+GOOD_ENOUGH = 1e-3  # share of the limits of the certificate up to which a result is refined
 AT_BOUND = 1e-3  # distance from a bound at which the slope may keep an unknown there
 LEAST_SIZE = 1e-6
-GOOD_ENOUGH = 1e-9  # certificate of a result that is not refined
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
@@ -99,22 +98,38 @@ class FrameProgram:
         attempt.multiplier[t] = multiplier * self.scale / self.row
 
 
-def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
-    """Refine by Newton's method (`polished`), in place, the possible frames whose certificate is above `good`.
+def polish(
+    problem: Problem,
+    cost: Cost,
+    attempt: Attempt,
+    good: float = GOOD_ENOUGH,
+    found: Certificate | None = None,
+) -> Certificate:
+    """Refine, in place, frames whose certificate is above `good` of its limits by Newton's method; return it anew.
 
-    A refined result is kept where its certificate is the better one.
+    A refined result (`polished`) is kept where its certificate is the better one. `found` is the certificate of the
+    attempt, if computed already.
     """
-    residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    possible = np.isfinite(residual) & ~np.isin(attempt.claim, (Status.INFEASIBLE, Status.MAX_ITERATIONS))
-    refined = deepcopy(attempt)
-    for t in np.flatnonzero((residual > good) & possible).tolist():
+    numbers = attempt.activation, attempt.reserve, attempt.multiplier
+    found = certify(problem, cost, *numbers, attempt.level_multiplier) if found is None else found
+    if "linear_program" in cost.needs:
+        return found
+    which = np.flatnonzero(
+        (found.worst > good) & np.isfinite(found.gap) & (attempt.claim != Status.INFEASIBLE)
+    )
+    if not which.size:
+        return found
+    part, refined = problem.frames(which), Attempt.blank(problem.frames(which))
+    for k, t in enumerate(which.tolist()):
         program = FrameProgram(problem.frames(np.array([t])), cost)
         reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
         x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
-        program.store(refined, t, *polished(program, x, multiplier * program.row / program.scale))
-    better = kkt_residual(problem, cost, refined.activation, refined.reserve, refined.multiplier) < residual
+        program.store(refined, k, *polished(program, x, multiplier * program.row / program.scale))
+    again = certify(part, cost, refined.activation, refined.reserve, refined.multiplier)
+    better = again.worst < found.frames(which).worst
     for name in ("activation", "reserve", "multiplier"):
-        getattr(attempt, name)[better] = getattr(refined, name)[better]
+        getattr(attempt, name)[which[better]] = getattr(refined, name)[better]
+    return found.replaced(which[better], again.frames(better))
 
 
 class Reduced:
@@ -207,7 +222,7 @@ def frame_by_frame(
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
-    polish(problem, cost, attempt, 0.0)
+    polish(problem, cost, attempt)
     return attempt
 
 

@@ -36,17 +36,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import farkas_ratio, is_proof, stationarity_miss
+from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
+from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NO_ROOM, NOTHING_MISSING,
-    PATIENCE, RIDGE, TO_BOUNDARY, TO_BOUNDARY_LATER,
+    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, GAP_SHARE, LEAST_OMEGA, LONG, NO_ROOM, NOTHING_MISSING,
+    PATIENCE, PRICE_SHARE, RIDGE, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER,
 )  # fmt: skip
 
 Changes = Sequence[tuple[Array, Array]]
@@ -155,7 +155,9 @@ class _Frames:
 class FramesInteriorPoint:
     """The iteration on one block of frames."""
 
-    tolerance: float  # certificate at which a frame is done; a hundred times as much after 40 iterations
+    tolerance: (
+        float  # ten times the gap, and miss of the moments, of a finished frame; more after 40 iterations
+    )
     max_iterations: int  # after which a frame ends as MAX_ITERATIONS
     seek_proof: bool  # also end a frame with a proof of infeasibility, or with negligible reserves
 
@@ -176,7 +178,10 @@ class FramesInteriorPoint:
                 better = (miss < least[x.number]) | (claim == Status.INFEASIBLE) | (iteration == 0)
                 least[x.number] = np.fmin(miss, least[x.number])
                 where, multiplier = x.number[better], x.multiplier[better, :hard]
-                best.activation[where], best.multiplier[where] = x.a[better], multiplier
+                below, above = x.low.x[better], x.high.x[better]  # exact where the activation is rounded
+                nearer = np.where(below < above, here.lower[better] + below, here.upper[better] - above)
+                best.activation[where] = np.where(x.free[better] > 0.0, nearer, x.a[better])
+                best.multiplier[where] = multiplier
                 best.reserve[where] = x.compliance[better, :hard] * multiplier
                 best.iterations[x.number], best.claim[x.number] = iteration, claim
                 going = claim == Status.MAX_ITERATIONS
@@ -193,7 +198,7 @@ class FramesInteriorPoint:
         self, problem: Problem, cost: Cost, x: _Frames, iteration: int
     ) -> tuple[Array, NDArray[np.int8]]:
         """The certificate where the moments are nearly met, else infinity, and the claims, (T,) each."""
-        hard, lower = problem.n_dof, problem.lower
+        hard = problem.n_dof
         compliance, pull = x.compliance[:, :hard], _pull(x.matrix[:, :hard], x.multiplier[:, :hard])
         scale = np.maximum(1.0, np.abs(problem.moment))
         miss = (np.abs(x.short()[:, :hard]) / scale).max(axis=1)
@@ -208,17 +213,23 @@ class FramesInteriorPoint:
             # no activation costs anything: the exact multipliers are zero
             free_of_charge = (slope == 0).all(axis=1) & near & exact
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
-            reach = np.maximum(LEAST_REACH, (x.a - lower).max(axis=1))
-            theta = slope_scale(problem, cost, reach, x.row_curvature, x.a)
-            miss = np.maximum(miss, stationarity_miss(problem, x.a, slope, pull, theta))
-            enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
+            # the duality gap of the linearized cost, and the price of missed moments, in its unit (certificate.py)
+            excess = (slope - pull) * x.free
+            room = np.where(excess > 0.0, x.low.x, -x.high.x)
+            gap, unit = (excess * room).sum(axis=1), (np.abs(slope) * x.a * x.free).sum(axis=1)
+            if isinstance(cost, NoCost):  # the squares of the reserves are the cost
+                unit = unit + (compliance * np.square(x.multiplier[:, :hard])).sum(axis=1)
+            price = np.abs((x.multiplier[:, :hard] * x.short()[:, :hard]).sum(axis=1))
+            level = np.maximum(GAP_SHARE * gap, PRICE_SHARE * price)
+            miss = np.maximum(miss, np.where(level > 0.0, level / unit, level))
+            enough = self.tolerance if iteration < PATIENCE else 10.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
         claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
         diverged = exact & (np.abs(pull * x.free).max(axis=1) > DIVERGED * x.omega.max(axis=1))
         claim[diverged & (claim != Status.SOLVED)] = Status.SOLVER_FAILED
         if self.seek_proof:
             margin = farkas_ratio(problem, x.multiplier[:, :hard], pull)
-            claim[is_proof(margin) & (claim != Status.SOLVED)] = Status.INFEASIBLE
+            claim[(margin > TOLERANCE) & (claim != Status.SOLVED)] = Status.INFEASIBLE
             if problem.reserve_weight is not None:
                 missing = (np.abs(x.compliance * x.multiplier) / scale).max(axis=1)
                 claim[near & (missing <= NOTHING_MISSING)] = Status.SOLVED

@@ -28,7 +28,6 @@ from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_expression
 from musclesolve.sharing.cost.cost_terms import Shapes, arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, reserve_terms, row_size, slope_size
 from musclesolve.sharing.solver.frame_program import (
@@ -155,7 +154,7 @@ class Ipopt(IpoptOptions):
         """See Solver."""
         with CASADI:
             attempt = minimize_frames(problem, cost, self, warm_start)[0]
-        polish(problem, cost, attempt, TOLERANCE)
+        polish(problem, cost, attempt)
         return attempt
 
 
