@@ -27,6 +27,9 @@ distance from the optimum: an error of 1e-10 leaves 1e-20. With reserves s, of w
 A moment with a reserve that is missed by its round-off d may count in two ways: by lambda d, as every other moment, or
 as met by a reserve s - d; the lesser one counts.
 
+A slope below the smallest normal float v may be lost in underflow, and adds v (upper_i - lower_i) to G, unless the cost
+is flat there.
+
 W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap.
 Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
@@ -86,7 +89,14 @@ from musclesolve._util.checks import check_real_array, check_type
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost, fit, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import GAP, LEAST_CHANGE, ROUNDED, TOLERANCE, UNIT_ROUNDING
+from musclesolve.sharing.kernel.constants import (
+    GAP,
+    LEAST_CHANGE,
+    LEAST_NORMAL,
+    ROUNDED,
+    TOLERANCE,
+    UNIT_ROUNDING,
+)
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import reserve_cost, reserve_terms
 from musclesolve.sharing.solver.solver_registry import Attempt
@@ -99,6 +109,8 @@ TRIALS, FARTHER = (
 )  # tries of a point beyond the minimum, each so many times as far, before the bound is taken
 CLOSE = 4.0 * UNIT_ROUNDING  # least distance of this point, as a share of the activation
 TINY = 1e-300
+FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
+KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
 RIDGE = 1e-13  # of a matrix with unit diagonal
 FIRST_REACH, DOUBLINGS = 1e-15, 54  # first distance that `activation_bound` tries, and number of doublings
@@ -306,7 +318,8 @@ def _gap(
         excess, price = excess + beside.excess, price + beside.price
         missed = np.maximum(missed, beside.miss)
     power = highest_power(problem, cost)
-    error = (dofs + 3.0) * UNIT_ROUNDING * blur + (power + 4.0) * UNIT_ROUNDING * np.abs(slope)
+    rounding = (power + 4.0) * np.abs(np.where(np.isinf(slope), 0.0, slope))
+    error = UNIT_ROUNDING * ((dofs + 3.0) * blur + rounding)
     if cost.needs <= {"separable", "rows", "nonsmooth"}:
         phi = _fenchel(problem, cost, a, slope, pull, error)
     else:
@@ -315,7 +328,33 @@ def _gap(
         phi += _times(np.maximum(error - off, 0.0), problem.upper - a)
     size = np.abs(whole) * a
     unit = np.where(np.isfinite(size), size, 0.0).sum(axis=1)
-    return _Parts(excess + phi.sum(axis=1), unit, price, missed)
+    excess = excess + phi.sum(axis=1)
+    lost = (np.abs(slope) < LEAST_NORMAL) & (a > problem.lower)
+    below = LEAST_NORMAL * np.where(lost, problem.upper - problem.lower, 0.0)
+    if (doubtful := below.sum(axis=1) > GAP * unit).any():
+        part = problem.frames(doubtful)
+        below[doubtful] = np.where(_underflows(part, cost, a[doubtful]), below[doubtful], 0.0)
+    return _Parts(excess + below.sum(axis=1), unit, price, missed)
+
+
+def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
+    """Return where slopes at activations (T, n) are too small for a float, but not on a flat part of the cost.
+
+    A bisection upward finds where a slope becomes a normal number. It is tiny there after an underflow, and jumps at
+    the end of a flat part; a constant cost has no such place.
+    """
+
+    def steep(at: Array) -> Array:
+        slope = np.abs(cost.term_gradient(problem, at))
+        return np.where(np.isfinite(slope), slope, np.inf)
+
+    low, high = activation, np.full_like(activation, FAR)
+    rises = steep(high) >= LEAST_NORMAL
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        normal = steep(middle) >= LEAST_NORMAL
+        low, high = np.where(normal, low, middle), np.where(normal, middle, high)
+    return rises & (steep(high) < KINK * LEAST_NORMAL)
 
 
 def _of_reserves(multiplier: Array, weight: Array, reserve: Array) -> Array:
@@ -332,7 +371,7 @@ def highest_power(problem: Problem, cost: Cost) -> float:
 
 def _times(push: Array, distance: Array) -> Array:
     """The product of a push, which may be infinite, and a distance, which may be zero."""
-    return np.where(distance > 0.0, push * distance, 0.0)
+    return np.where(distance == 0.0, 0.0, push * distance)
 
 
 def _fenchel(problem: Problem, cost: Cost, a: Array, slope: Array, pull: Array, error: Array) -> Array:
@@ -359,9 +398,9 @@ def _fenchel(problem: Problem, cost: Cost, a: Array, slope: Array, pull: Array, 
 def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
     """Improve multipliers, in place, where the certificate does not hold though the moments are met; return it anew.
 
-    One step of Newton's method on the dual at fixed activations: the least squares of g - A^T lambda, weighted with
-    1 / f'' of the muscles off their bounds, and of those on a bound that lambda pulls away from it. Only multipliers of
-    moments without a reserve change.
+    They are zero where no activation costs anything. Else they change by one step of Newton's method on the dual at
+    fixed activations: the least squares of g - A^T lambda, weighted with 1 / f'' of the muscles off their bounds, and
+    of those on a bound that lambda pulls away from it. Only multipliers of moments without a reserve change.
     """
     if "linear_program" in cost.needs or problem.reserve_weight is not None:
         return found
@@ -385,6 +424,7 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     usable = np.isfinite(system).all(axis=(1, 2))
     step = np.linalg.solve(np.where(usable[:, None, None], system, np.eye(part.n_dof)), right[:, :, None])
     better = attempt.multiplier[which] + step[:, :, 0] / size
+    better[(slope == 0.0).all(axis=1)] = 0.0
     again = certify(part, cost, a, reserve, better)
     improved = again.worst < found.frames(which).worst
     attempt.multiplier[which[improved]] = better[improved]

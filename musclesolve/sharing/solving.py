@@ -27,7 +27,6 @@ from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import polish
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import (
     Attempt,
@@ -141,7 +140,8 @@ def _solved(
     empty = problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
-    _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
+    _rest(arrays, problem, cost, problem.valid & ~empty)
+    _attempt(arrays, problem, cost, method, problem.valid & ~empty & ~arrays.solved, start)
     exact = without_reserve(problem)
     if fits(method, cost, reserves=True):
         for stiffness in AT_EDGE:
@@ -159,6 +159,22 @@ def _solved(
     arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])
     arrays.force = arrays.activation * problem.force_capacity
     return arrays
+
+
+def _rest(arrays: SolutionArrays, problem: Problem, cost: Cost, which: Mask) -> None:
+    """Solve the frames, among some (T,), that ask for nothing: at rest the moments are met to the last digit.
+
+    An iteration comes ever nearer to rest and never there, so that its cost is always many times the least, zero.
+    """
+    which = which & (problem.produced(problem.lower) == problem.moment).all(axis=1)
+    if not which.any() or "linear_program" in cost.needs:
+        return
+    part, attempt = problem.frames(which), Attempt.blank(problem.frames(which))
+    attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = part.lower, 0.0, 0.0
+    attempt.iterations[:] = 0
+    found = certify(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    status = np.where(found.holds, Status.SOLVED, Status.SOLVER_FAILED)
+    arrays.record(which, attempt, status, found)
 
 
 def _attempt(
@@ -196,7 +212,7 @@ def _attempt(
     found = certify(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
-    found = polish(part, cost, attempt, 1.0, improve_multipliers(part, cost, attempt, found))
+    found = improve_multipliers(part, cost, attempt, found)
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
     arrays.record(which, attempt, status, found)
     if exact.any():

@@ -12,7 +12,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing import Ipopt, expression_constraint, kkt_residual, solve_constrained
+from musclesolve.sharing import Ipopt, certify, expression_constraint, solve_constrained
 from musclesolve.sharing.constrained import Constraints
 
 SOLVERS = ["ipopt", *(["cyipopt"] if find_spec("cyipopt") else [])]
@@ -30,7 +30,7 @@ def first_at_most(bound):
 def test_two_equal_muscles_of_which_one_may_do_little(solver):
     """F1 + F2 = 600 N with F1 <= 200 N: d(F1^2 + F2^2)/du at F1 = 1000 u is 2000 (F1 - F2)."""
     found = solve_constrained(ARM, "force_squared", [first_at_most(0.2)], solver)
-    assert found.status == ms.Status.SOLVED and found.kkt_residual < 1e-6
+    assert found.status == ms.Status.SOLVED and found.gap <= 1e-9
     np.testing.assert_allclose(found.activation, [0.2, 0.4], atol=1e-8)
     np.testing.assert_allclose(found.constraint_multiplier, [2000.0 * (200.0 - 400.0)], rtol=1e-6)
     assert found.constraint == ("first",) and found.constraint_value == pytest.approx([0.2])
@@ -57,7 +57,7 @@ def test_a_bound_as_a_constraint_is_the_bound(make_leg, solver):
     by_bound = ms.solve(leg.with_arrays(upper=upper), "stress_cubed")
     held = expression_constraint("held", lambda a, f, data: a[muscle], upper=most)
     found = solve_constrained(leg, "stress_cubed", [held], solver)
-    assert found.solved.all() and (found.kkt_residual < 1e-6).all()
+    assert found.solved.all() and (found.gap <= 1e-9).all()
     np.testing.assert_allclose(found.activation, by_bound.activation, atol=1e-6)
     np.testing.assert_allclose(found.multiplier, by_bound.multiplier, rtol=1e-4)
     assert (found.constraint_multiplier < 0.0).all() and (found.cost > free.cost).all()
@@ -82,7 +82,7 @@ def test_the_multiplier_is_the_derivative_of_the_least_cost(make_leg, solver):
         solve_constrained(leg, "force_squared", [ratio(factor * share)], solver)
         for factor in (0.899, 0.9, 0.901)
     )
-    assert at.solved.all() and (at.kkt_residual < 1e-6).all()
+    assert at.solved.all() and (at.gap <= 1e-9).all()
     slope = (high.cost - low.cost) / (0.002 * share)
     np.testing.assert_allclose(at.constraint_multiplier[:, 0], slope, rtol=1e-3)
 
@@ -102,12 +102,15 @@ def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
     frames = Constraints(ARM, cost, (first_at_most(0.2),), np.full((1, 1), -np.inf), upper)
     pull = np.array([[2.0 * 400.0 / 0.05]])
     best = np.array([[0.2, 0.4]])
-    assert frames.certificate(best, none, pull, np.array([[-4e5]]))[0] < 1e-12
-    assert frames.certificate(best, none, pull, np.array([[0.0]]))[0] > 1e-2
-    assert frames.certificate(best, none, pull, np.array([[4e5]]))[0] > 1e-2
+    assert frames.certificate(best, none, pull, np.array([[-4e5]])).gap[0] < 1e-12
+    assert frames.certificate(best, none, pull, np.array([[0.0]])).gap[0] > 1e-2
+    assert frames.certificate(best, none, pull, np.array([[4e5]])).gap[0] > 1e-2
     balanced = np.array([[0.3, 0.3]])
-    assert kkt_residual(ARM, cost, balanced, none, np.array([[2.0 * 300.0 / 0.05]]))[0] < 1e-12
-    assert frames.certificate(balanced, none, np.array([[2.0 * 300.0 / 0.05]]), none)[0] == pytest.approx(0.1)
+    assert certify(ARM, cost, balanced, none, np.array([[2.0 * 300.0 / 0.05]])).gap[0] < 1e-12
+    broken = frames.certificate(balanced, none, np.array([[2.0 * 300.0 / 0.05]]), none)
+    assert (
+        broken.gap[0] < 1e-12 and broken.moment_error[0] == pytest.approx(0.1 / 0.3) and not broken.holds[0]
+    )
 
 
 @pytest.mark.parametrize("expression", [lambda a, f, data: a[1], lambda a, f, data: a[0] + a[1]])

@@ -73,7 +73,7 @@ def test_squares_are_a_cost():
             ("muscle_0", "a lower exponent"),
         ),
         (
-            lambda: ms.sharing.kkt_residual(PROBLEM, "stress_cubed", np.zeros((2, 2)), 0, 0),
+            lambda: ms.sharing.certify(PROBLEM, "stress_cubed", np.zeros((2, 2)), 0, 0),
             "bad_shape",
             ("(2, 2)", "(4, 3)"),
         ),

@@ -40,7 +40,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import as_text, enumerated, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.certificate import farkas_ratio, is_proof, within_domain
+from musclesolve.sharing.certificate import proves_infeasible, within_domain
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -376,8 +376,8 @@ def diagnose(
             raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
         shortage[k], proof[k] = optimum[0][:dofs] - optimum[0][dofs:], optimum[1]
     part = problem.frames(number)
-    proof = np.where(is_proof(farkas_ratio(part, proof))[:, None], proof, proved)
-    short = is_proof(farkas_ratio(part, proof))
+    proof = np.where(proves_infeasible(part, proof)[:, None], proof, proved)
+    short = proves_infeasible(part, proof)
     number, shortage, proof, part = number[short], shortage[short], proof[short], part.frames(short)
     passive = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = part.pull(proof)

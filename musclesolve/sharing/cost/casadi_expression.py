@@ -27,6 +27,7 @@ from musclesolve.sharing.cost.cost_terms import (
     shape_of,
     shapes_of,
 )
+from musclesolve.sharing.kernel.constants import LEAST_NORMAL
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange
@@ -50,8 +51,6 @@ PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT
 
 TENTH, LARGEST_SLOPE = 0.1, 1e200
 """Share of the activations at which a slope must be a normal float, and the slope at which products of it overflow."""
-
-LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 
 FRAMES_AT_ONCE = 64
 """Number of frames in one call of a CasADi function."""

@@ -19,7 +19,7 @@ import numpy as np
 from musclesolve._util.compiled_code import compiled
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, MARGINAL, PULL_ERROR, RISE, ROUNDED, TERM_POWER,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, PULL_ERROR, RISE, ROUNDED, TERM_POWER,
     TERM_TARGET, THETA, TOLERANCE, UNIT_ROUNDING,
 )  # fmt: skip
 
@@ -272,6 +272,8 @@ def gap_of(
     for i in range(muscles):
         a = activation[i]
         unit += abs(w[THETA + i]) * a if a > 0.0 and abs(w[THETA + i]) < np.inf else 0.0
+        if a > w[ALL_LOWER + i] and abs(w[MARGINAL + i]) < LEAST_NORMAL:  # perhaps lost in underflow
+            excess += LEAST_NORMAL * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
         outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
     excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
     return excess if outside == 0 else np.inf, unit, price, missed

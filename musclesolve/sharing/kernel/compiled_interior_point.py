@@ -50,16 +50,17 @@ from musclesolve.sharing.kernel.linear_algebra import (
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     A, ABOVE, AT_LOWER, BELOW, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, DIAGONAL, DIVERGED,
-    D_A, D_L, D_U, FIRST, FIRST_MU, GAP_SHARE, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
-    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE, PRICE_SHARE, PULL,
-    RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET, TERM_POWER, TERM_TARGET,
-    TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
+    D_A, D_L, D_U, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
+    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE,
+    PATIENT_PRICES, PRICES, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE,
+    TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
 )  # fmt: skip
 
 SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
 MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants.SOLVER_FAILED)
 LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
+(GAP_SHARE, PRICE_SHARE), (PATIENT_GAP_SHARE, PATIENT_PRICE_SHARE) = PRICES, PATIENT_PRICES
 
 
 class FreeProgram(NamedTuple):
@@ -265,9 +266,9 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                 price += s[MULTIPLIER, r] * s[RESIDUAL, r]
                 if count == 0:  # the squares of the reserves are the cost
                     unit += s[COMPLIANCE, r] * s[MULTIPLIER, r] * s[MULTIPLIER, r]
-            level = (
-                max(GAP_SHARE * gap, PRICE_SHARE * abs(price)) / unit if gap > 0.0 or price != 0.0 else gap
-            )
+            price *= PRICE_SHARE if iteration < PATIENCE else PATIENT_PRICE_SHARE
+            gap *= GAP_SHARE if iteration < PATIENCE else PATIENT_GAP_SHARE
+            level = max(gap, abs(price)) / unit if gap > 0.0 or price != 0.0 else gap
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 10.0 * tolerance
             if miss <= enough:

@@ -22,6 +22,7 @@ TOLERANCE = (
     1e-6  # miss of a moment over max(1 N m, |b|), and price of the misses as a share of W, of a solved frame
 )
 UNIT_ROUNDING = 2.0**-53
+LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 ROUNDED = 8.0 * UNIT_ROUNDING  # share by which a product of two rounded numbers may miss a third one
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3
@@ -43,9 +44,11 @@ NO_ROOM = 1e-12  # distance between the bounds at which a muscle counts as fixed
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9  # share of the way to the nearest bound that a step may go
 LONG = 25  # number of iterations after which the second share holds
 PATIENCE = 40  # number of iterations after which a tenfold tolerance is enough
-GAP_SHARE, PRICE_SHARE = 10.0, 1e-3
-"""Weights of the gap and of the price of missed moments beside the miss of the moments: with the tolerance 1e-9 a frame
-ends at a tenth of GAP, and at the price that the certificate allows.
+PRICES, PATIENT_PRICES = (1e4, 1e2), (10.0, 1e-3)
+"""Weights of the gap and of the worth of missed moments beside the miss of the moments, before PATIENCE and after it.
+
+With the tolerance 1e-9 a frame ends at a gap of 1e-13, which leaves activations an error of about its root, and at a
+worth of 1e-11; with patience at what the certificate allows.
 """
 FIRST = (0.02, 0.3)  # least and largest start, as a share of the way from the lower to the upper bound
 FIRST_MU = 0.1

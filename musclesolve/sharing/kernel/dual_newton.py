@@ -58,7 +58,7 @@ from musclesolve.sharing.kernel.linear_algebra import ZERO, add_pull, dots, fact
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MULTIPLIER, NO_ROOM, P0,
-    P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL,
+    P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL, UNIT_ROUNDING,
 )  # fmt: skip
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
@@ -73,11 +73,12 @@ SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
 """HELD, FLAT and SECANT_SHARE for a SINGLE_POWER above the second power, which may be much flatter at rest."""
 PROOF_FROM = 3
-NEAR = 1e-12  # distance of activations from the optimum at which the method may end
+NEAR = 1e-12  # distance from the optimum, as a share of the largest activation, at which the method may end
 MOST_RESCALINGS, SHORT, LONG_BY = 12, 0.7, 1.5
 """Number of rescalings of the multipliers, and the work of the moments over that of the muscles outside of which one
 is due.
 """
+OF_ROUND_OFF = 64.0 * UNIT_ROUNDING  # share of the terms of a residual that rounding may leave
 STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
@@ -253,10 +254,25 @@ def near(schur: Any, rows: int, n: int, w: Any, s: Any) -> bool:
         part = s[RESIDUAL, r] * s[DIAGONAL, r]
         size += part * part
         inverse_pivot = max(inverse_pivot, schur[r, r])
-    size, far = size * inverse_pivot * inverse_pivot, 0
+    size, far, largest = size * inverse_pivot * inverse_pivot, 0, 0.0
     for i in range(n):
-        far += size * w[INVERSE + i] > NEAR * NEAR
+        largest = max(largest, w[BEST + i])
+    least = NEAR * NEAR * largest * largest
+    for i in range(n):
+        far += size * w[INVERSE + i] > least
     return far == 0
+
+
+@compiled
+def rounded(matrix: Any, rows: int, padded: int, w: Any, s: Any) -> bool:
+    """Return whether the residuals are the round-off of the sums that they are the rest of."""
+    beyond = 0
+    for r in range(rows):
+        size, row = abs(s[TARGET, r]) + abs(s[COMPLIANCE, r] * s[MULTIPLIER, r]), matrix[r]
+        for i in range(padded):
+            size += abs(row[i]) * w[BEST + i]
+        beyond += abs(s[RESIDUAL, r]) > OF_ROUND_OFF * size
+    return beyond == 0
 
 
 @compiled
@@ -268,7 +284,8 @@ def solve_dual(
 
     `dual_form` gives the form and its exponent q. The matrix (R, padded) has the `hard` rows of the moments and below
     them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
-    relative residual `best` of the moments, or, once steps no longer reduce the residual, at `tolerance`; with
+    relative residual `best` of the moments NEAR the optimum, or, once steps no longer reduce the residual, at
+    round-off; with
     `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
     COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) and work
     (R, padded) are for work.
@@ -288,7 +305,7 @@ def solve_dual(
         if not total < np.inf:
             return MAX_ITERATIONS, steps
         there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, w, s)))
-        if there or (miss <= tolerance and miss > 0.1 * last):
+        if there or (miss <= tolerance and miss > 0.1 * last and rounded(matrix, rows, padded, w, s)):
             return SOLVED, steps
         last = miss
         if total > required and not cold and steps == 0:

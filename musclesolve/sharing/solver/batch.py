@@ -35,6 +35,7 @@ from musclesolve.sharing.kernel.constants import (
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import reserve_terms
 from musclesolve.sharing.solution import SolutionArrays
+from musclesolve.sharing.solver.frame_program import polish
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -292,6 +293,7 @@ class Vectorized:
             missing = nearest_moments(part)
             there = method.solve(part, cost, reserve_terms(part)[0] * missing.reserve)
             attempt.store(block, replace(there, iterations=there.iterations + missing.iterations))
+        polish(problem, cost, attempt, 1.0)
         return attempt
 
 

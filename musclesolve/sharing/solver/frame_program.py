@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import Certificate, certify
+from musclesolve.sharing.certificate import certify
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
@@ -98,27 +98,16 @@ class FrameProgram:
         attempt.multiplier[t] = multiplier * self.scale / self.row
 
 
-def polish(
-    problem: Problem,
-    cost: Cost,
-    attempt: Attempt,
-    good: float = GOOD_ENOUGH,
-    found: Certificate | None = None,
-) -> Certificate:
-    """Refine, in place, frames whose certificate is above `good` of its limits by Newton's method; return it anew.
+def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
+    """Refine, in place, frames whose certificate is above `good` of its limits by Newton's method (`polished`).
 
-    A refined result (`polished`) is kept where its certificate is the better one. `found` is the certificate of the
-    attempt, if computed already.
+    A refined result is kept where its certificate is the better one.
     """
-    numbers = attempt.activation, attempt.reserve, attempt.multiplier
-    found = certify(problem, cost, *numbers, attempt.level_multiplier) if found is None else found
-    if "linear_program" in cost.needs:
-        return found
-    which = np.flatnonzero(
-        (found.worst > good) & np.isfinite(found.gap) & (attempt.claim != Status.INFEASIBLE)
-    )
+    found = certify(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    possible = np.isfinite(attempt.activation).all(axis=1) & (attempt.claim != Status.INFEASIBLE)
+    which = np.flatnonzero((found.worst > good) & possible)
     if not which.size:
-        return found
+        return
     part, refined = problem.frames(which), Attempt.blank(problem.frames(which))
     for k, t in enumerate(which.tolist()):
         program = FrameProgram(problem.frames(np.array([t])), cost)
@@ -129,7 +118,6 @@ def polish(
     better = again.worst < found.frames(which).worst
     for name in ("activation", "reserve", "multiplier"):
         getattr(attempt, name)[which[better]] = getattr(refined, name)[better]
-    return found.replaced(which[better], again.frames(better))
 
 
 class Reduced:

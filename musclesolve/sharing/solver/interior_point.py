@@ -45,8 +45,8 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, GAP_SHARE, LEAST_OMEGA, LONG, NO_ROOM, NOTHING_MISSING,
-    PATIENCE, PRICE_SHARE, RIDGE, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER,
+    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, LEAST_OMEGA, LONG, NO_ROOM, NOTHING_MISSING,
+    PATIENCE, PATIENT_PRICES, PRICES, RIDGE, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER,
 )  # fmt: skip
 
 Changes = Sequence[tuple[Array, Array]]
@@ -220,7 +220,8 @@ class FramesInteriorPoint:
             if isinstance(cost, NoCost):  # the squares of the reserves are the cost
                 unit = unit + (compliance * np.square(x.multiplier[:, :hard])).sum(axis=1)
             price = np.abs((x.multiplier[:, :hard] * x.short()[:, :hard]).sum(axis=1))
-            level = np.maximum(GAP_SHARE * gap, PRICE_SHARE * price)
+            of_gap, of_price = PRICES if iteration < PATIENCE else PATIENT_PRICES
+            level = np.maximum(of_gap * gap, of_price * price)
             miss = np.maximum(miss, np.where(level > 0.0, level / unit, level))
             enough = self.tolerance if iteration < PATIENCE else 10.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
