@@ -168,7 +168,6 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "fiber_force_capacity": state.fiber_force_capacity,
         "fiber_length": state.fiber_length,
         "fiber_velocity": state.fiber_velocity,
-        "joint_angle": None if part.angle is None else part.angle[:, part.rows],
         "joint_rate": None if part.rate is None else part.rate[:, part.rows],
         "reaction_matrix": None if loads is None else loads.matrix,
         "reaction_offset": None if loads is None else loads.offset(state.passive_force),
@@ -177,9 +176,11 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "max_isometric_force": state.parameters.max_isometric_force,
         "optimal_fiber_length": state.parameters.optimal_fiber_length,
     }
+    # the body has compared the angles with its ranges, which may be wider than a turn
+    whole = {"joint_angle": None if part.angle is None else part.angle[:, part.rows], **part.whole}
     if like is not None:
         lower = np.full(like.lower.shape, sharing.least_activation)
-        return like.with_arrays(**arrays, lower=lower, **part.whole)
+        return like.with_arrays(**arrays, lower=lower, **whole)
     problem = Problem(
         **arrays,
         lower=np.array(sharing.least_activation),
@@ -190,7 +191,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         joints_crossed=state.parameters.joints_crossed,
         reaction=None if loads is None else loads.components,
     )
-    return problem.with_arrays(frame_number=part.number, **part.whole) if part.whole else problem
+    return problem.with_arrays(**whole, **({"frame_number": part.number} if part.whole else {}))
 
 
 def motion_cost(cost: str | Cost) -> Cost:
