@@ -33,10 +33,10 @@ OURS = QP | {"batch", "ipopt", "cyipopt", "slsqp", "trust-constr", "linprog"}
 """A solver besides these, as by the recipe of CONTRIBUTING.md, may take seconds a frame: it is asked for one."""
 HARD = "powerless"
 """Where only the project's own solver and linprog have to answer a muscle with a trillionth of the others' force."""
-FRAGILE = "highs"
-"""Its method for quadratic programs misses the optimum in some frames; the certificate has to tell which."""
+FRAGILE = {"highs", "piqp", "proxqp"}
+"""They miss the optimum in some frames; the certificate has to tell which."""
 MOSTLY = 0.75
-"""Least share of frames that it answers; which ones depends on the processor."""
+"""Least share of frames that they answer; which ones depends on the processor and the version."""
 
 
 def random_problem(frames, dofs, muscles, seed, effort=0.5):
@@ -211,7 +211,7 @@ def test_small_problems(name, solver):
     answered = every_cost(made(name), solver, list(BANK).index(name))
     may_give_up = name == HARD and solver not in QP | {OWN, "linprog"}
     if solver in OURS:  # another one may give up where it says so
-        assert answered >= (0.5 if may_give_up else MOSTLY if solver == FRAGILE else 1.0)
+        assert answered >= (0.5 if may_give_up else MOSTLY if solver in FRAGILE else 1.0)
 
 
 @pytest.mark.in_part(2)
@@ -226,7 +226,7 @@ def test_large_problems(name, solver):
         answered = [examine(one, cost, solver).all() for cost in ("force_squared", "soft_saturation")]
         assert any(answered) if solver == "slsqp" else all(answered)
         return
-    assert every_cost(problem, solver) >= (MOSTLY if solver == FRAGILE else 1.0)
+    assert every_cost(problem, solver) >= (MOSTLY if solver in FRAGILE else 1.0)
 
 
 @lru_cache
@@ -251,7 +251,7 @@ def walk_problems(recorded_walk_trial):
 def test_the_recorded_walk(walk_problems, solver):
     for leg in walk_problems[:1] if solver in SLOW or solver not in OURS else walk_problems:
         answered = every_cost(leg, solver)
-        assert solver not in OURS or answered >= (MOSTLY if solver == FRAGILE else 1.0)
+        assert solver not in OURS or answered >= (MOSTLY if solver in FRAGILE else 1.0)
 
 
 def test_three_muscles_of_an_elbow_by_hand():
