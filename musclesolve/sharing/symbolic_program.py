@@ -588,7 +588,7 @@ def program(
     """
     import casadi
 
-    problem = check_problem(problem, "program").numbered()
+    problem = check_problem(problem, "program")
     chosen = check_smooth_cost(cost, problem, "minimized as a symbolic program")
     chosen.check_names(*problem.names)
     listed = checked_constraints(constraints, problem)
