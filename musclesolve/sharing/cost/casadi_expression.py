@@ -287,7 +287,7 @@ class ExpressionCost(Cost):
     @cached_property
     def in_pieces(self) -> bool:
         """Whether the value is made of pieces in the activations, as fabs, fmax and if_else make it."""
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
         # `moving`: places of the memory that depend on activations
@@ -519,7 +519,7 @@ def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
 
     "change" is the directional derivative of the slopes, a function of (a, parameters ..., directions ...).
     """
-    import casadi  # slow to import, and needed for expressions only
+    from musclesolve._util.casadi_module import casadi  # slow to import, and needed for expressions only
 
     numbers = parameter_symbols(casadi.SX.sym, shapes)
     a = casadi.SX.sym("a", numbers[0].numel())
@@ -544,7 +544,7 @@ class _OverFrames:
     """A CasADi function of one frame, evaluated in many; it reads and writes the memory of arrays of its own."""
 
     def __init__(self, function: Any) -> None:
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         symbols = function.sx_in()
         dense = casadi.Function("dense", symbols, [casadi.densify(function(*symbols))])

@@ -112,7 +112,7 @@ def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Arra
 
 def check_expression(problem: Problem, cost: Cost) -> None:
     """Check that the expressions of costs of methods are their values, within the bounds of the first frame."""
-    import casadi
+    from musclesolve._util.casadi_module import casadi
 
     for part in single_costs(cost):
         if part.built_in or isinstance(part, ExpressionCost):
