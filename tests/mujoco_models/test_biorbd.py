@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from command_line import typed
+from packages import need
 from refusals import refused
 
 import musclesolve as ms
 
-pytest.importorskip("biorbd")
+need("biorbd")
 SEGMENT = """segment {}
  parent {}
  rt 0 0 0 xyz 0 0 {}

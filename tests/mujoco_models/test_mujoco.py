@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import typed
+from packages import imported
 from refusals import refused
 
 import musclesolve as ms
 
-engine = pytest.importorskip("mujoco")
+engine = imported("mujoco")
 MUSCLES = {
     "flexor": ("trunk_front", "shin_front", "0.45 0.68"),
     "extensor": ("trunk_back", "shin_back", "0.45 0.68"),

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from packages import need
 
 Task = dict[str, Any]
 
@@ -29,8 +28,7 @@ def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) ->
 
 def answers(*tasks: Task) -> list[Any]:
     """Return the results of OpenSim for each task; the test is skipped where it is not installed."""
-    if importlib.util.find_spec("opensim") is None:
-        pytest.skip("OpenSim is not installed (pip install opensim)")
+    need("opensim")
     with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log where it runs
         done = subprocess.run(
             [sys.executable, "-W", "ignore", __file__],

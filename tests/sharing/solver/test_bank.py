@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from packages import need_solver
 from scipy.optimize import linprog
 from sharing_cases import equipped
 from thorough import THOROUGH
@@ -33,8 +34,8 @@ OURS = QP | {"batch", "ipopt", "cyipopt", "slsqp", "trust-constr", "linprog"}
 """A solver besides these, as by the recipe of CONTRIBUTING.md, may take seconds a frame: it is asked for one."""
 HARD = "powerless"
 """Where only the project's own solver and linprog have to answer a muscle with a trillionth of the others' force."""
-FRAGILE = {"highs", "piqp", "proxqp"}
-"""They miss the optimum in some frames; the certificate has to tell which."""
+FRAGILE = {"highs", "osqp", "piqp", "proxqp"}
+"""Their methods miss the optimum of quadratic programs in some frames; the certificate has to tell which."""
 MOSTLY = 0.75
 """Least share of frames that they answer; which ones depends on the processor and the version."""
 
@@ -119,13 +120,6 @@ LARGE = {
 }
 
 
-def installed(name):
-    record = solvers()[name]
-    if not record.installed:
-        pytest.skip(f"{name} needs the package {record.package}: {record.install}")
-    return record
-
-
 @dataclass(frozen=True)
 class Reference:
     """The least cost of every frame, NaN where it is infeasible, and what counts as nothing beside it."""
@@ -189,7 +183,7 @@ def examine(problem: Problem, name: str, solver: str) -> np.ndarray:
 
 def every_cost(problem, solver, number=0):
     """The costs that the solver can take, on one problem, see SLOW; the share of frames that it answered."""
-    record, step = installed(solver), SLOW.get(solver, 1)
+    record, step = need_solver(solver), SLOW.get(solver, 1)
     able = [name for name, cost in COSTS.items() if record.fits(cost, problem.reserve_weight is not None)]
     able = able[number % step :: step]
     assert able
@@ -221,7 +215,7 @@ def test_large_problems(name, solver):
     """One frame of two costs where the time grows with the cube of the muscles; trust-constr would take minutes."""
     problem = made(name)
     if solver in ("slsqp", "ipopt", "cyipopt"):
-        installed(solver)
+        need_solver(solver)
         one = first_frame(name)
         answered = [examine(one, cost, solver).all() for cost in ("force_squared", "soft_saturation")]
         assert any(answered) if solver == "slsqp" else all(answered)
