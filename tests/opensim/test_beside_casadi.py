@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from packages import need
 
 import musclesolve
 
@@ -46,9 +45,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "coming_from_opensim.md"
 
 
 def printed(folder: Path, program: str) -> list[str]:
-    """The lines that a program prints; skipped where OpenSim is not installed or its wheel was not tried."""
-    if importlib.util.find_spec("opensim") is None or not sys.platform.startswith("linux"):
-        pytest.skip("OpenSim is not installed (pip install opensim), or this is not Linux")
+    """The lines that a program prints; skipped where OpenSim is not installed."""
+    need("opensim")
     (folder / "program.py").write_text(program, encoding="utf-8")
     command = [sys.executable, "-W", "ignore", "program.py"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
