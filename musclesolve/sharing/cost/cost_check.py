@@ -112,7 +112,7 @@ def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Arra
 
 def check_expression(problem: Problem, cost: Cost) -> None:
     """Check that the expressions of costs of methods are their values, within the bounds of the first frame."""
-    import casadi
+    from musclesolve._util.casadi_module import casadi
 
     for part in single_costs(cost):
         if part.built_in or isinstance(part, ExpressionCost):
@@ -210,7 +210,8 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             with np.errstate(all="ignore"):
                 answer = getattr(cost, method)(problem, activation)
         except Exception as error:
-            by_frame = "where the cost holds an array w (T, ...) itself, take w[problem.frame_number]"
+            whole = f"an array w ({problem.whole_frames}, ...)"
+            by_frame = f"where the cost holds {whole} itself, take w[problem.frame_number]"
             error.add_note(f"{method} has {frames} frames here; {by_frame}.")
             raise
         fault, remedy = f"{method} returns an object of type {type(answer).__name__}", None
