@@ -527,7 +527,7 @@ def _gap_of_levels(
         above = np.where(first, activation - problem.lower, np.inf)
         at_rest = _share((np.where(first, load, np.inf) * above).min(axis=1), top[:, 0])
         at_rest = np.where(first.any(axis=1), at_rest, 0.0)
-        room = (excess + missed + blur) / load.max(axis=1)
+        room = _share(excess + missed + blur, top[:, 0])
         least = np.clip(room / DECIDED, LEAST_CHANGE, DECIDED)[:, None]
         decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
         worst = np.maximum(worst, np.where(proposed, np.where(free, at_rest, gap), 0.0))

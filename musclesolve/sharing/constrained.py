@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints that are not linear."""
+NEAR = 1e-6  # distance from a bound, in changes of the constraint by a whole activation, from which it does not bind
 LEAST_SHARE = 1e-3  # of the largest multiplier of a proof, above which its moment is named
 
 
@@ -286,6 +287,7 @@ def solve_constrained(
                 attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
         else:
             attempt, further = frames.minimize(method)
+        further = frames.of_active(attempt.activation, further)
         found = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         convex = frames.surely_convex
         claims, notes = store_claims(arrays, which, attempt, found, frames, further)
@@ -500,6 +502,12 @@ class Constraints:
                 miss=TOLERANCE * _over(violation, limit).max(axis=1, initial=0.0),
             )
         return certify(self.problem, self.cost, activation, reserve, multiplier, beside=beside)
+
+    def of_active(self, activation: Array, further: Array) -> Array:
+        """The multipliers (T, j), zero where a constraint is away from the bound that its multiplier is for."""
+        value, near = self.value(activation), NEAR * self.size(self.jacobian(activation))
+        away = np.where(further > 0.0, value - self.lower > near, self.upper - value > near)
+        return np.where(away, 0.0, further)
 
     def violation(self, activation: Array) -> tuple[Array, Array]:
         """How far values are beyond their bounds, and how far they may be (module docstring), (T, j) each."""

@@ -19,6 +19,7 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 LARGEST_ENTRY, LARGEST_SIDE = 1e15, 1e20  # numbers of rows and right-hand sides that HiGHS takes as infinite
+SMALL = 1e-3  # share of the muscles' moments below which a walk is in units of the share
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
 
 
@@ -139,18 +140,27 @@ def _least_reserves(problem: Problem) -> Array:
 
 
 def _walked(problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:
-    """The levels of loads rho beside reserves (T, m); muscles that are not open are at `start`, (T, n) each."""
+    """The levels of loads rho beside reserves (T, m); muscles that are not open are at `start`, (T, n) each.
+
+    The program is homogeneous: moments that ask for a small share of the muscles are solved in units of this share, a
+    power of two, so that what is absolute in the walk is no more than in large ones.
+    """
     from musclesolve.sharing.kernel.level_walk import WALK
 
     attempt, (frames, hard, muscles) = Attempt.blank(problem), problem.moment_arm.shape
-    bounds = problem.lower, problem.upper
+    with np.errstate(all="ignore"):
+        reach = np.matmul(np.abs(problem.moment_matrix), problem.upper[:, :, None])[:, :, 0]
+        share = np.nan_to_num(np.abs(problem.moment - reserve) / reach, nan=0.0, posinf=0.0).max(axis=1)
+        unit = np.where((share > 0.0) & (share < SMALL), np.exp2(np.floor(np.log2(share))), 1.0)[:, None]
+    bounds = problem.lower / unit, problem.upper / unit
     most = hard + int((load * problem.lower > 0.0).sum(axis=1).max(initial=0))
     levels = np.full((frames, most, hard), np.nan)
-    given = problem.moment_matrix, problem.moment - reserve, load, *bounds, start, open_
+    given = problem.moment_matrix, (problem.moment - reserve) / unit, load, *bounds, start / unit, open_
     work = [np.empty(size) for size in (muscles, muscles + hard, muscles + hard, hard, hard)]
     places = [np.zeros(size, np.int64) for size in (muscles, hard, hard)]
     results = attempt.activation, levels, attempt.claim, attempt.iterations
     tableau = np.empty((hard, muscles + hard))
     WALK.load()(*map(np.ascontiguousarray, given), *results, tableau, *work, *places)
+    attempt.activation[:] *= unit
     first = np.nan_to_num(levels[:, :1].sum(axis=1))
     return replace(attempt, reserve=reserve, multiplier=first, level_multiplier=levels)
