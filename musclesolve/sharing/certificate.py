@@ -353,6 +353,32 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
     return np.where(np.isfinite(margin), margin, -np.inf)
 
 
+def farkas_margin(problem: Problem, direction: Array) -> Array:
+    """The margin of Farkas' inequality less its own round-off, per largest |y_k|, (T,) [N m]; above zero it is a proof.
+
+    By duality the margin is a bound of the missing moments: whatever moments s help the muscles, A a + s = b, the sum
+    of their sizes |s_k| is at least this. The round-off of the pull A^T y, (m + 8) u sum_k |A_ki y_k| with u = 2^-53,
+    includes the round-off of the moment matrix; the sums over moments and muscles have theirs (Higham 2002, section
+    3.1).
+
+    Args:
+        problem: its reserves are ignored.
+        direction: y, (T, m), of any length. Minus infinity where it is zero or not finite.
+    """
+    unit, (_, dofs, muscles) = 0.5 * ROUNDING, problem.moment_arm.shape
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        y = direction / np.abs(direction).max(axis=1, keepdims=True)
+        pull = problem.pull(y)
+        blur = (dofs + 8) * unit * np.matmul(np.abs(y)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+        corners = [
+            end * bound for end in (pull - blur, pull + blur) for bound in (problem.lower, problem.upper)
+        ]
+        most, demand = np.max(corners, axis=0), y * problem.moment
+        error = (dofs + 8) * np.abs(demand).sum(axis=1) + (muscles + 8) * np.abs(most).sum(axis=1)
+        margin = demand.sum(axis=1) - most.sum(axis=1) - unit * error - LEAST_NORMAL
+    return np.where(np.isfinite(margin), margin, -np.inf)
+
+
 def is_proof(ratio: Array) -> Mask:
     """Return whether a Farkas ratio, (T,), proves infeasibility."""
     return ratio > TOLERANCE
