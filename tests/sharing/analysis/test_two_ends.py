@@ -16,7 +16,7 @@ from musclesolve.sharing.analysis.reserve_check import Verdict
 from musclesolve.sharing.certificate import farkas_margin
 
 ZERO, ONE = Fraction(0), Fraction(1)
-SEEDS = range(60)
+SEEDS = (*range(60), 98)  # 98: an end of a range lay 0.6 N from the number that was called exact
 
 
 def hard_problem(seed: int, passive: bool = False) -> tuple[Problem, bool]:
