@@ -2,7 +2,7 @@
 
 The least number v for which activations within bounds that depend on v produce the moments (the strength of some
 muscles, a torque, the activation of one muscle) is the optimum of a linear program, which a compiled simplex method
-solves (simplex_kernel.py). What it returns is evaluated here, whatever its own accuracy:
+solves (kernel/simplex.py). What it returns is evaluated here, whatever its own accuracy:
 
     proved   a combination y of the moments whose Farkas margin, less its round-off, is above zero excludes v
              (certificate.farkas_margin). The margin is a concave function of v: where y excludes two numbers, it
@@ -72,7 +72,7 @@ def minimize(matrix: Array, right: Array, lower: Array, upper: Array, cost: Arra
 
 def _solved(given: list[Array], units: float) -> tuple[Array, Array, Mask, Mask]:
     """Variables, multipliers, and which frames have an optimum or a proof of the contrary."""
-    from musclesolve.sharing.analysis.simplex_kernel import INFEASIBLE, OPTIMAL, SIMPLEX
+    from musclesolve.sharing.kernel.simplex import INFEASIBLE, OPTIMAL, SIMPLEX
 
     frames, rows, size = given[0].shape
     x, multiplier = np.empty((frames, size)), np.empty((frames, rows))

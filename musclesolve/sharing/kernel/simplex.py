@@ -15,7 +15,7 @@ reduced cost differs from zero only by more than the round-off of max_k (|c_B| |
 tableau is built anew from its basis, and the search goes on from there, until this changes nothing.
 
 Each variable is counted from its lower bound in units of its room, so that a weak muscle counts as much as a strong
-one. Whoever uses the result evaluates it: nothing here is a proof (linear_program.py).
+one. Whoever uses the result evaluates it: nothing here is a proof (analysis/linear_program.py).
 """
 
 from pathlib import Path
@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64, on_disk
-from musclesolve.sharing.kernel import level_walk
 from musclesolve.sharing.kernel.level_walk import pivot
 
 OPTIMAL, INFEASIBLE, FAILED = (int64(k) for k in range(3))
@@ -336,6 +335,6 @@ def run(
 
 
 MESSAGE = "compiling the simplex method of margins and ranges for this machine, once (a few seconds)"
-SIMPLEX = on_disk(MESSAGE, Path(__file__), Path(level_walk.__file__))(
+SIMPLEX = on_disk(MESSAGE, Path(__file__).parent)(
     run, "r3? r2? r2? r2? r2? r", "r2 r2 i1 i1", "r2 r2 r2 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 i1 i1 i1"
 )
