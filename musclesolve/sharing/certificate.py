@@ -596,20 +596,30 @@ def farkas_ratio(problem: Problem, direction: Array, pull: Array | None = None) 
     return np.where(np.isfinite(margin), margin, -np.inf)
 
 
-def proves_infeasible(problem: Problem, direction: Array) -> Mask:
-    """Return where a direction y (T, m) proves that the moments are out of reach, (T,); reserves are ignored.
+def farkas_margin(problem: Problem, direction: Array) -> Array:
+    """The margin of Farkas' inequality less its own round-off, per largest |y_k|, (T,) [N m]; above zero it is a proof.
 
-    The margin y . b - max y . A a has to exceed its own round-off.
+    By duality the margin is a bound of the missing moments: whatever moments s help the muscles, A a + s = b, the sum
+    of their sizes |s_k| is at least this. The round-off of the pull A^T y, (m + 8) u sum_k |A_ki y_k| with u = 2^-53,
+    includes the round-off of the moment matrix; the sums over moments and muscles have theirs (Higham 2002, section
+    3.1).
+
+    Args:
+        problem: its reserves are ignored.
+        direction: y, (T, m), of any length. Minus infinity where it is zero or not finite.
     """
-    with np.errstate(all="ignore"):
-        pull, sizes = problem.pull(direction), np.abs(direction)
-        margin = (direction * problem.moment).sum(axis=1)
-        margin -= np.maximum(problem.lower * pull, problem.upper * pull).sum(axis=1)
-        blur = np.matmul(sizes[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
-        size = (sizes * np.abs(problem.moment)).sum(axis=1)
-        size += (blur * np.maximum(np.abs(problem.lower), np.abs(problem.upper))).sum(axis=1)
-        count = problem.n_dof + problem.n_muscles + 3.0
-        return np.isfinite(margin) & (margin > count * UNIT_ROUNDING * size)
+    unit, (_, dofs, muscles) = UNIT_ROUNDING, problem.moment_arm.shape
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        y = direction / np.abs(direction).max(axis=1, keepdims=True)
+        pull = problem.pull(y)
+        blur = (dofs + 8) * unit * np.matmul(np.abs(y)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+        corners = [
+            end * bound for end in (pull - blur, pull + blur) for bound in (problem.lower, problem.upper)
+        ]
+        most, demand = np.max(corners, axis=0), y * problem.moment
+        error = (dofs + 8) * np.abs(demand).sum(axis=1) + (muscles + 8) * np.abs(most).sum(axis=1)
+        margin = demand.sum(axis=1) - most.sum(axis=1) - unit * error - LEAST_NORMAL
+    return np.where(np.isfinite(margin), margin, -np.inf)
 
 
 def empty_box(problem: Problem) -> Mask:

@@ -15,9 +15,9 @@ from musclesolve.sharing.certificate import (
     Certificate,
     certify,
     empty_box,
+    farkas_margin,
     improve_multipliers,
     needs_reserve,
-    proves_infeasible,
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import Cost, fit
@@ -257,13 +257,13 @@ def label_frames(
     hard, exact = exact_moments(problem), without_reserve(problem)
     missed = ~certified & exact.any(axis=1)
     multiplier = np.where(exact, multiplier, 0.0)
-    claimed = missed & proves_infeasible(hard, multiplier)
+    claimed = missed & (farkas_margin(hard, multiplier) > 0.0)
     proof[claimed] = multiplier[claimed]
     rest = np.flatnonzero(missed & ~claimed)
     if rest.size:
         part = hard.frames(rest)
         direction = np.where(exact[rest], nearest_moments(part).multiplier, 0.0)
-        proved = proves_infeasible(part, direction)
+        proved = farkas_margin(part, direction) > 0.0
         proof[rest[proved]] = direction[proved]
     proof = proof / np.abs(proof).max(axis=1, keepdims=True)
     status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE

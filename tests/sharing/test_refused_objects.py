@@ -7,7 +7,6 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing.analysis import diagnosis
 
 ELBOW = ms.Problem([[0.05, 0.03, -0.04]], np.linspace(0.0, 30.0, 40)[:, None], [800.0] * 3, [800.0] * 3)
 
@@ -77,17 +76,6 @@ def test_a_solver_that_returns_no_attempt_is_named(answer):
 
     with refused("bad_type", "mine"):
         ms.solve(ELBOW, "force_squared", Mine())
-
-
-def test_diagnosis_solves_linear_programs_of_unsolved_frames_alone(monkeypatch):
-    """A motion of 100 000 frames that lacks nothing took minutes."""
-    asked = []
-    least = diagnosis._least
-    monkeypatch.setattr(
-        diagnosis, "_least", lambda problem, t, *more: asked.append(t) or least(problem, t, *more)
-    )
-    heavy = replace(ELBOW, moment=np.where(np.arange(40)[:, None] == 7, 80.0, ELBOW.moment))
-    assert ms.diagnose(heavy).frame.tolist() == [7] == asked
 
 
 def test_no_frames_are_no_fault():

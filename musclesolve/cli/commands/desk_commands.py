@@ -44,6 +44,7 @@ def desk(
 KERNELS = (
     "musclesolve.sharing.kernel.entry",
     "musclesolve.sharing.kernel.level_walk",
+    "musclesolve.sharing.kernel.simplex",
     "musclesolve.muscles.paths.kernel.entry",
     "musclesolve.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",

@@ -51,6 +51,7 @@ MARGINS = {
     "of": "of",
     "kind": "kind",
     "margin": "least_strength",
+    "margin_gap": "gap",
     "margin_time": "time_s",
     "margin_dof": "dof",
     "margin_sign": "sign",
@@ -163,6 +164,10 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
+    gap = 100.0 * margins["gap"].max()
+    said.append(
+        line("gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength")
+    )
     if str(answer.attrs["contact"]) != "none":
         said.append(line("contact bound", f"at most {answer.attrs['contact']} body weights"))
     if not bool(possible.all()):

@@ -1,10 +1,14 @@
 """Diagnosis of infeasible frames: the missing moments, the muscles at their limit, how much stronger they should be.
 
-Linear programs in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
+Linear programs in the activations a and in reserves s = p - q, solved by a compiled simplex method (linear_program.py):
 
     least shortage                       minimize sum_k |s_k|   subject to A a + s = b,   lower <= a <= upper
     of one degree of freedom alone       minimize |s_k|         the same with all other s = 0
     of one degree of freedom in any case b_k beyond the range of row k of A a, by itself
+
+The least shortage has two ends: the activations found lack s = b - A a, and the Farkas margin of y, less its round-off,
+is a proof that no activations lack less (certificate.farkas_margin). A frame is infeasible where that margin is above
+zero, be it by far less than the 1e-6 N m that `solve` allows.
 
 The multiplier y of the first program is the proof: y . b exceeds y . A a for every admissible a by the least
 shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones. The others are at
@@ -39,15 +43,15 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import as_text, enumerated, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.sharing.analysis.linear_program import Optimum, blocks, minimize, missed
+from musclesolve.sharing.analysis.strength_margin import least_moment, least_strength
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.certificate import proves_infeasible, within_domain
+from musclesolve.sharing.certificate import farkas_margin, within_domain
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import exact_moments, without_reserve
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
 
 _PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest |A_ki y_k|
@@ -56,6 +60,8 @@ _NAMED = 3
 _ZERO = 1e-9  # moments below this are reported as none [N m]
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
+WIDE = 0.01
+"""Share of the missing moments beyond which the gap between those found and those proved is stated."""
 _NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
 _DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
 
@@ -89,8 +95,11 @@ class Diagnosis:
 
     Attributes:
         frame: (k,) numbers of the infeasible frames.
-        shortage: (k, m) [N m], signed: the moments that the muscles lack, with the least sum of their sizes.
-        certain: (k, m) [N m], signed: the shortage whatever the other degrees of freedom lack.
+        shortage: (k, m) [N m], signed: the moments that the muscles lack at the activations found, with the least sum
+            of their sizes; 0 where it is no more than round-off.
+        proved: (k,) [N m]: the sum of the sizes of missing moments is at least this, by `proof`. It is the lower end of
+            `total`.
+        certain: (k, m) [N m], signed: the shortage whatever the other degrees of freedom lack, less round-off.
         limited: (k, n) the muscles that could help, but are at their upper bound.
         weight: (k, n) [N m], contribution of the limited muscles along the proof; messages name the largest first.
         proof: (k, m) Farkas multipliers y of the first program above; verified.
@@ -103,6 +112,7 @@ class Diagnosis:
 
     frame: NDArray[np.int64]
     shortage: Array
+    proved: Array
     certain: Array
     limited: Mask
     weight: Array
@@ -117,12 +127,8 @@ class Diagnosis:
     @cached_property
     def alone(self) -> Array:
         """The least shortage (k, m) [N m], signed, if no other moment is lacking; infinite where none suffices."""
-        least = np.full(self.shortage.shape, np.inf)
-        for k, dof in np.ndindex(least.shape):
-            unit = np.eye(self.part.n_dof)[:, [dof]]
-            if (optimum := _least(self.part, k, np.hstack([unit, -unit]), np.ones(2))) is not None:
-                least[k, dof] = optimum[0][0] - optimum[0][1]
-        return least
+        least = np.stack([least_moment(self.part, dof) for dof in range(self.part.n_dof)], axis=1)
+        return np.where(np.isnan(least), np.inf, least)
 
     @cached_property
     def strength_factor(self) -> Array:
@@ -130,26 +136,26 @@ class Diagnosis:
 
         Infinite if there is none.
         """
-        all_muscles = np.ones(self.limited.shape[1], dtype=bool)
-        return np.array([_smallest_factor(self.part, k, all_muscles) for k in range(len(self.frame))])
+        return _smallest_factor(self.part, np.ones(self.limited.shape[1], dtype=bool))
 
     @cached_property
     def limited_factor(self) -> Array:
         """The smallest factor (k,) on the strength of the limited muscles alone; infinite if there is none."""
-        return np.array([_smallest_factor(self.part, k, who) for k, who in enumerate(self.limited)])
+        frames = [self.part.frames(np.array([k])) for k in range(len(self.frame))]
+        factors = [_smallest_factor(one, who) for one, who in zip(frames, self.limited, strict=True)]
+        return np.concatenate([np.empty(0), *factors])
 
     @cached_property
     def passive_shortage(self) -> Array:
         """The part (k,) [N m] of `total` due to passive forces: the decrease if they could be smaller."""
-        less = np.full(len(self.frame), np.inf)
-        (_, dofs, count), identity = self.passive.shape, np.eye(self.part.n_dof)
-        weight = np.append(np.zeros(count), np.ones(2 * dofs))
-        for k, passive in enumerate(self.passive):
-            most = [1.0] * count + [None] * (2 * dofs)
-            optimum = _least(self.part, k, np.hstack([-passive, identity, -identity]), weight, most)
-            if optimum is not None:
-                less[k] = optimum[0][count:].sum()
-        return np.asarray(np.maximum(self.total - less, 0.0))
+        count, dofs = self.passive.shape[2], self.part.n_dof
+        further = np.concatenate([-self.passive, _either_way(self.part)], axis=2)
+        cost, most = (
+            np.append(np.zeros(count), np.ones(2 * dofs)),
+            np.append(np.ones(count), [np.inf] * 2 * dofs),
+        )
+        less = _least(self.part, further, cost, most).x[:, -2 * dofs :].sum(axis=1)
+        return np.maximum(self.total - np.nan_to_num(less, nan=np.inf), 0.0)
 
     def passive_cause(self, number: int) -> PassiveCause | None:
         """Return the passive forces that cause most of the shortage of one of the k frames, if passive forces do."""
@@ -173,7 +179,7 @@ class Diagnosis:
         if frame.passive_force is None:
             return False
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
-        return bool(_solution(frame.with_arrays(moment=moment, passive_force=None)).solved.all())
+        return _suffices(frame.with_arrays(moment=moment, passive_force=None))
 
     def _too_active(self, number: int) -> list[str]:
         """Names of the muscles whose least activation makes up the shortage of one of the k frames, the most first."""
@@ -194,7 +200,7 @@ class Diagnosis:
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
             return limited
-        together = self._verified(number, all_muscles, _smallest_factor(self.part, number, all_muscles))
+        together = self._verified(number, all_muscles, self.strength_factor[number])
         if together is not None or self.passive_cause(number) is not None:
             return together
         return limited
@@ -213,7 +219,7 @@ class Diagnosis:
             names = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
             arrays = {name: array for name in names if (array := getattr(frame, name)) is not None}
             stronger = frame.with_arrays(**{name: array * factors for name, array in arrays.items()})
-            return bool(_solution(stronger).solved.all())
+            return _suffices(stronger)
 
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
@@ -225,8 +231,13 @@ class Diagnosis:
 
     @property
     def total(self) -> Array:
-        """The sum (k,) [N m] of the sizes of the shortages of each frame."""
+        """The sum (k,) [N m] of the sizes of the shortages of each frame, as found."""
         return np.asarray(np.abs(self.shortage).sum(axis=1))
+
+    @property
+    def gap(self) -> Array:
+        """The distance (k,) [N m] of `total`, which is found, from what is proved."""
+        return np.maximum(self.total - self.proved, 0.0)
 
     def _check(self, number: int) -> None:
         """Refuse another number than one of the k infeasible frames."""
@@ -272,6 +283,8 @@ class Diagnosis:
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
         clauses = [f"{enumerated(parts)} {when}", at_limit(self.limited_muscles(number))]
+        if self.gap[number] > WIDE * self.total[number]:
+            clauses.insert(1, f"at least {self.proved[number]:.2g} N m are proved to be missing")
         cause, too_active = self.passive_cause(number), self._too_active(number)
         matrix = self.part.moment_matrix[number]
         if cause is not None:
@@ -293,7 +306,7 @@ class Diagnosis:
         elif too_active:
             clauses.append(f"the least activation of {shown(too_active)} is too large")
             bare = self.part.frames(np.array([number]))
-            if _solution(bare.with_arrays(lower=np.zeros_like(bare.lower))).solved.all():
+            if _suffices(bare.with_arrays(lower=np.zeros_like(bare.lower))):
                 clauses.append("without it the muscles would suffice")
         elif not self.limited[number].any():
             rows = self.proof[number][:, None] * matrix
@@ -301,10 +314,10 @@ class Diagnosis:
             together = [self.dof[k] for k in np.flatnonzero((np.abs(rows) > least).any(axis=1))]
             contradiction = f"the moments of {' and '.join(together)} contradict each other at any strength"
             clauses.append(contradiction if (rows > least).any() else "no muscle can produce it")
-        elif (more := _least(self.part, number, matrix, np.ones(len(self.muscle)))) is None:
+        elif np.isnan(more := _more_strength(self.part.frames(np.array([number])))).any():
             clauses.append("no strength would suffice")
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
-            pulling = more[0] > _PULLS * more[0].max()
+            pulling = more > _PULLS * more.max()
             stronger = [self.muscle[i] for i in np.flatnonzero(pulling)]
             clauses.append(f"more strength of {shown(stronger)} alone would suffice" if stronger else "")
         return "; ".join(part for part in clauses if part)
@@ -364,75 +377,98 @@ def diagnose(
         fault = f"there is no frame {unknown}"
         raise input_error("bad_number", where="diagnose", problem=fault, expected=f"0 to {count - 1}")
     number = number[problem.valid[number]]
-    # a certified frame lacks nothing; all frames are solved faster than one linear program
-    solution = _solution(problem.frames(number))
-    number, proved = number[~solution.solved], solution.infeasibility_proof[~solution.solved]
-
-    identity, dofs = np.eye(problem.n_dof), problem.n_dof
-    shortage, proof = np.zeros((2, number.size, dofs))
-    for k, t in enumerate(number.tolist()):
-        optimum = _least(problem, t, np.hstack([identity, -identity]), np.ones(2 * dofs))
-        if optimum is None:
-            raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
-        shortage[k], proof[k] = optimum[0][:dofs] - optimum[0][dofs:], optimum[1]
+    empty, parts = (
+        np.empty((0, problem.n_dof)),
+        [_shortage(problem.frames(which)) for which in blocks(number)],
+    )
+    shortage, proof = (
+        (np.concatenate([empty, *arrays]) for arrays in zip(*parts, strict=True)) if parts else 2 * [empty]
+    )
     part = problem.frames(number)
-    proof = np.where(proves_infeasible(part, proof)[:, None], proof, proved)
-    short = proves_infeasible(part, proof)
-    number, shortage, proof, part = number[short], shortage[short], proof[short], part.frames(short)
+    proved = farkas_margin(part, proof)
+    short = proved > 0.0
+    number, shortage, proof, proved, part = (
+        number[short],
+        shortage[short],
+        proof[short],
+        proved[short],
+        part.frames(short),
+    )
     passive = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = part.pull(proof)
     largest = np.abs(proof[:, :, None] * part.moment_matrix).max(axis=(1, 2), keepdims=True)[:, 0]
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
-    # by how much each moment is beyond the range that all muscles together have for it
-    low, high = part.moment_matrix * part.lower[:, None, :], part.moment_matrix * part.upper[:, None, :]
-    least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
-    certain = np.maximum(part.moment - most, 0.0) + np.minimum(part.moment - least, 0.0)
+    certain = certain_shortage(part)
     weight, passive = np.where(limited, pull * part.upper, 0.0), part.moment_arm * passive
     names = problem.muscle or (), problem.dof or ()
-    return Diagnosis(number, shortage, certain, limited, weight, proof, *names, part, passive)
+    return Diagnosis(number, shortage, proved, certain, limited, weight, proof, *names, part, passive)
 
 
-def _least(
-    problem: Problem, frame: int, further: Array, weight: Array, most: Sequence[float | None] | None = None
-) -> tuple[Array, Array] | None:
-    """Minimize weight . x for A a + further x = b, lower <= a <= upper, 0 <= x <= most: x (k,), multipliers (m,).
+def certain_shortage(problem: Problem) -> Array:
+    """By how much each moment is beyond the range that all muscles together have for it, (T, m) [N m], signed.
 
-    The columns `further` (m, k) belong to the unknowns x; without `most` x has no upper bound. None if there is no
-    solution.
+    Less round-off: whatever other degrees of freedom lack, this one lacks so much.
     """
-    count, at_most = problem.n_muscles, [None] * len(weight) if most is None else most
-    bounds = [
-        *zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True),
-        *((0.0, bound) for bound in at_most),
-    ]
-    rows = np.hstack([problem.moment_matrix[frame], further])
-    optimum = minimize(np.append(np.zeros(count), weight), rows, problem.moment[frame], bounds)
-    return None if optimum is None else (optimum[0][count:], optimum[1])
+    certain = np.zeros_like(problem.moment)
+    for k, unit in enumerate(np.eye(problem.n_dof)):
+        above, below = (
+            farkas_margin(problem, sign * np.tile(unit, (len(certain), 1))) for sign in (1.0, -1.0)
+        )
+        certain[:, k] = np.maximum(above, 0.0) - np.maximum(below, 0.0)
+    return certain
 
 
-def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
-    """Smallest factor phi >= 1 on the strength of the chosen muscles (n,); infinite if none suffices.
+def _shortage(problem: Problem) -> tuple[Array, Array]:
+    """The moments (T, m) that frames lack, with the least sum of their sizes, and its multipliers (T, m)."""
+    count, frames = problem.n_muscles, problem.frame_number
+    optimum = _least(problem, _either_way(problem), np.ones(2 * problem.n_dof))
+    for k in np.flatnonzero(np.isnan(optimum.x[:, 0]))[:1]:
+        where = "" if frames is None else f" in frame {frames[k]}"
+        raise MuscleSolveError(
+            f"the simplex method finds no missing moment{where}, though there always is one"
+        )
+    lacking, rounding = missed(problem, optimum.x[:, :count])
+    return np.where(np.abs(lacking) > rounding, lacking, 0.0), optimum.multiplier
 
-    The unknowns are u and phi, with phi lower <= u <= phi upper for the chosen muscles.
+
+def _least(problem: Problem, further: Array, weight: Array, most: Array | float = np.inf) -> Optimum:
+    """Minimize weight . x for A a + further x = b, lower <= a <= upper, 0 <= x <= most; the unknowns are a, then x.
+
+    The columns `further` (T, m, k) belong to x, weight and most are (k,).
     """
-    matrix, count = problem.moment_matrix[frame], problem.n_muscles
+    frames, count, more = problem.n_frames, problem.n_muscles, len(weight)
+    matrix = np.concatenate([problem.moment_matrix, further], axis=2)
+    lower = np.hstack([problem.lower, np.zeros((frames, more))])
+    upper = np.hstack([problem.upper, np.broadcast_to(most, (frames, more))])
+    return minimize(matrix, problem.moment, lower, upper, np.append(np.zeros(count), weight))
+
+
+def _either_way(problem: Problem) -> Array:
+    """Columns (T, m, 2 m) of moments of either sign about each degree of freedom."""
+    identity = np.eye(problem.n_dof)
+    return np.broadcast_to(
+        np.hstack([identity, -identity]), (problem.n_frames, problem.n_dof, 2 * problem.n_dof)
+    )
+
+
+def _more_strength(problem: Problem) -> Array:
+    """The least sum of activations (n,) beyond all bounds that makes a single frame feasible; NaN if none does."""
+    count = problem.n_muscles
+    return _least(problem, problem.moment_matrix, np.ones(count)).x[0, count:]
+
+
+def _smallest_factor(problem: Problem, chosen: Mask) -> Array:
+    """Smallest factor (T,), at least 1, on the strength of the chosen muscles (n,); infinite if none suffices."""
     if not chosen.any():
-        return float("inf")
-    lower, upper = problem.lower[frame], problem.upper[frame]
-    select = np.eye(count)[chosen]
-    limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
-    bounds = [
-        (0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, chosen, strict=True)
-    ]
-    rows = np.column_stack([matrix, np.zeros(problem.n_dof)])
-    cost, bounds = np.append(np.zeros(count), 1.0), [*bounds, (1.0, None)]
-    optimum = minimize(cost, rows, problem.moment[frame], bounds, limits)
-    return float("inf") if optimum is None else float(optimum[0][-1])
+        return np.full(problem.n_frames, np.inf)
+    factor = least_strength(problem.with_arrays(passive_force=None), chosen, 1.0, np.inf).found
+    return np.where(np.isnan(factor), np.inf, factor)
 
 
-def _solution(problem: Problem) -> Solution:
-    """The solution of a problem without reserves, with an axis of frames."""
-    return solve(problem.with_arrays(reserve_weight=None, single_frame=False), "force_squared")
+def _suffices(problem: Problem) -> bool:
+    """Whether all frames are solved without reserves, and activations produce their moments to round-off."""
+    solution = solve(problem.with_arrays(reserve_weight=None, single_frame=False), "force_squared")
+    return bool(solution.solved.all()) and not _shortage(problem)[0].any()
 
 
 def moment_text(moment: float, dof: str, directions: Directions) -> str:

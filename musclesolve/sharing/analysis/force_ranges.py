@@ -1,12 +1,13 @@
 """Feasible ranges: the least and greatest force of every muscle with which the moments are met.
 
-For each frame and muscle two linear programs, minimize and maximize a_i subject to A a = b, lower <= a <= upper. All
-frames of one muscle are solved at once by the interior-point method; frames that it leaves open go to HiGHS. Any lambda
-bounds the least value from below (weak duality),
+For each frame and muscle two linear programs, minimize and maximize a_i subject to A a = b, lower <= a <= upper, by a
+compiled simplex method. Each end has a side that is found, with activations that produce the moments to round-off, and
+a side that is proved: by weak duality any lambda bounds the least value from below,
 
     min a_i  >=  lambda . b + sum_j min(d_j lower_j, d_j upper_j),    d = e_i - A^T lambda,
 
-so the distance between the value found and this bound certifies the value.
+here as a proof that the moments are impossible with a_i held at a smaller value (linear_program.py). The gap between
+the two is stated.
 
 Near-optimal ranges: least and greatest force among the activations that cost little more than the optimum. With the
 activation of one muscle held at v, let h(v) be the least cost of all others. h is convex with its minimum at the
@@ -22,26 +23,21 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.messages import as_text, unknown_name, with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
+from musclesolve.sharing.analysis.linear_program import Ends, blocks, ends_of, minimize
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import Term
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
+from musclesolve.sharing.kernel.constants import ROUNDING
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import reserve_cost
-from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-
-ACCURACY = 1e-6  # largest gap of the interior-point method, as a share of the width of the bounds
-_ITERATIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +45,9 @@ class ForceRange:
     """Ranges of muscle forces, (T, n) [N] each; NaN for frames and muscles without a solution.
 
     Attributes:
-        least: smallest force; a solution attains it.
-        greatest: largest force; a solution attains it.
-        gap_least: how far below `least` the true end of the range could be at most.
+        least: smallest force that is found: activations within their bounds attain it.
+        greatest: largest force that is found.
+        gap_least: how far below `least` the true end of the range could be at most; less is proved to be impossible.
         gap_greatest: how far above `greatest` the true end could be at most.
     """
 
@@ -72,43 +68,36 @@ class ForceRange:
         return ForceRange(*(getattr(self, f.name)[0] for f in fields(self)))
 
 
-@dataclass(frozen=True)
-class OneActivation(SumOfTerms):
-    """The activation of one muscle, or its negative: a linear cost."""
-
-    muscle: int
-    sign: float
-
-    name = "one_activation"
-    exponent = 1.0
-
-    def coefficient(self, problem: Problem) -> Array:
-        """The coefficients: one for the muscle, zero for the others, (T, n)."""
-        chosen = np.zeros_like(problem.force_capacity)
-        chosen[:, self.muscle] = 1.0
-        return chosen
-
-    def terms(self, problem: Problem) -> tuple[Term]:
-        """The term of the activation, with its sign."""
-        return (super().terms(problem)[0].scaled(self.sign),)
-
-
 def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRange:
     """The range at any cost, without reserves."""
-    problem = check_problem(problem)
-    numbers = chosen_muscles(problem, muscles)
-    exact = replace(problem, reserve_weight=None)
-    frames = np.flatnonzero(reachable(exact))
+    numbers = chosen_muscles(check_problem(problem), muscles)
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
-    if frames.size:
-        part = exact.frames(frames)
-        sides = (1, span.least, span.gap_least), (-1, span.greatest, span.gap_greatest)
+    sides = (1.0, span.least, span.gap_least), (-1.0, span.greatest, span.gap_greatest)
+    for which in blocks(np.flatnonzero(problem.valid)):
+        part = problem.frames(which)
         for muscle in numbers:
             capacity = part.force_capacity[:, muscle]
             for sign, end, gap in sides:
-                value, error = _least(part, OneActivation(muscle, float(sign)))
-                end[frames, muscle], gap[frames, muscle] = sign * capacity * value, capacity * error
+                ends = _least_activation(part, muscle, sign)
+                force = sign * capacity * ends.found
+                end[which, muscle] = force
+                gap[which, muscle] = capacity * (ends.found - ends.proved) + 2.0 * ROUNDING * np.abs(force)
     return span.drop_frame_axis() if problem.single_frame else span
+
+
+def _least_activation(problem: Problem, muscle: int, sign: float) -> Ends:
+    """The least activation of a muscle times a sign, for valid frames."""
+    bounds = [sign * bound[:, muscle] for bound in (problem.lower, problem.upper)]
+
+    def held(number: Array) -> Problem:
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        lower[:, muscle] = upper[:, muscle] = sign * number
+        return problem.with_arrays(lower=lower, upper=upper)
+
+    cost = sign * np.eye(problem.n_muscles)[muscle]
+    optimum = minimize(problem.moment_matrix, problem.moment, problem.lower, problem.upper, cost)
+    number = sign * optimum.x[:, muscle]
+    return ends_of(held, optimum, optimum.x, number, np.minimum(*bounds), np.maximum(*bounds))
 
 
 def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
@@ -124,50 +113,6 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         if not isinstance(name, str) or name not in available:
             raise unknown_name(name, "muscle", available)
     return [available.index(name) for name in requested]
-
-
-def reachable(problem: Problem) -> Mask:
-    """Return which frames have an activation that produces the moments, (T,), by certificate or else by HiGHS."""
-    status = np.atleast_1d(solve(problem, "force_squared").status)
-    within = status == Status.SOLVED
-    for t in np.flatnonzero(np.isin(status, (Status.MAX_ITERATIONS, Status.SOLVER_FAILED))):
-        within[t] = _highs(problem, int(t), np.zeros(problem.n_muscles)) is not None
-    return within
-
-
-def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
-    """The least value of a linear cost and its largest possible error, (T,) each; NaN without a solution."""
-    attempt = Batch(max_iterations=_ITERATIONS).solve(problem, cost)
-    slope = cost.gradient(problem, attempt.activation)
-    value, gap = _bounded(problem, slope, attempt.activation, attempt.multiplier)
-    width = (problem.upper - problem.lower)[:, cost.muscle]
-    for t in np.flatnonzero(~(gap <= ACCURACY * width)):
-        vertex = _highs(problem, int(t), slope[t])
-        if vertex is None:
-            value[t] = gap[t] = np.nan
-            continue
-        frame = problem.frames(np.array([t]))
-        value[t], gap[t] = (x[0] for x in _bounded(frame, slope[t : t + 1], vertex[0][None], vertex[1][None]))
-    return value, gap
-
-
-def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Array) -> tuple[Array, Array]:
-    """The value of a solution, and its distance from the dual bound plus its error in the moments, (T,) each.
-
-    The slopes of the linear cost and the activations are (T, n), the multipliers (T, m).
-    """
-    rest = slope - problem.pull(multiplier)
-    bound = (multiplier * problem.moment).sum(axis=1)
-    bound = bound + np.minimum(rest * problem.lower, rest * problem.upper).sum(axis=1)
-    missed = problem.produced(activation) - problem.moment
-    value = (slope * activation).sum(axis=1)
-    return value, np.abs(value - bound) + (np.abs(multiplier) * np.abs(missed)).sum(axis=1)
-
-
-def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
-    """Activation (n,) that minimizes slope . a, slope (n,), in a frame, with multipliers (m,); None if infeasible."""
-    bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
-    return minimize(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)
 
 
 _ROUNDS = 60
@@ -218,6 +163,7 @@ def force_range(
     if frames.size:
         part = framed.frames(frames)
         least = best.cost[frames] + reserve_cost(part, best.reserve[frames])
+        level = (1.0 + within) * least
         for k in np.flatnonzero(least < 0)[:1]:
             fault = f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}"
             expected = "a cost of zero or more, of which `within` is a share"
@@ -227,7 +173,7 @@ def force_range(
             )
 
         def excess(muscle: int, value: Array, which: NDArray[np.intp]) -> Array:
-            """sqrt((h(v) - h*) / (within h*)) - 1 of values v (t,) of a muscle in some of the frames.
+            """sqrt((h(v) - h*) / (level - h*)) - 1 of values v (t,) of a muscle in some of the frames.
 
             Negative inside the range; infinite if impossible, NaN if not known.
             """
@@ -236,7 +182,7 @@ def force_range(
             lower[:, muscle] = upper[:, muscle] = value
             held = here.with_arrays(lower=lower, upper=upper)
             solution = solve(held, chosen, solver)
-            allowed = within * least[which]
+            allowed = (level - least)[which]
             total = solution.cost + reserve_cost(held, solution.reserve)
             more = np.maximum(total - least[which], 0.0)
             ratio = np.divide(more, allowed, out=np.where(more > 0, np.inf, 0.0), where=allowed > 0)

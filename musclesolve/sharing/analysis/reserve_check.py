@@ -4,11 +4,14 @@ A reserve is a moment that no muscle produces. Its largest size is compared with
 motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
 see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
 
+Reserves are found: they are what the activations of a solution lack of the moments. What every sharing needs is proved
+(`proved`), and may be less: reserves that cost little bear more than they have to.
+
 A reserve of at most 1 N m always counts as small: moments of toes may have lower peaks, and no joint moment is known
 to 1 N m (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -47,7 +50,10 @@ class ReserveCheck:
 
     Attributes:
         dof: m names.
-        peak: largest size of the reserve [N m].
+        peak: largest size of the reserve [N m], as found.
+        proved: largest size of the reserve that every sharing needs [N m], whatever reserves the other degrees of
+            freedom have: the moment beyond the range of all muscles together, less round-off. The least peak lies
+            between `proved` and `peak`. NaN where no problem is known, as of a stored result.
         moment_peak: largest size of the moment [N m].
         share: peak / moment_peak; infinite for a reserve where there is no moment.
         rms_share: root mean square of the reserve over the root mean square of the moment.
@@ -58,6 +64,7 @@ class ReserveCheck:
 
     dof: tuple[str, ...]
     peak: Array
+    proved: Array
     moment_peak: Array
     share: Array
     rms_share: Array
@@ -78,6 +85,9 @@ class ReserveCheck:
         k = self.dof.index(dof)
         verdict, limit = self.verdict[k], self.limits[int(self.verdict[k] is not Verdict.SMALL)]
         if verdict is Verdict.NONE:
+            if self.proved[k] > 0.0:
+                lacking = f"{self.proved[k]:.1g} N m are proved to be missing"
+                return f"{dof} needs no reserve beyond what a solved frame may miss, though {lacking}"
             return f"{dof} needs no reserve"
         if self.peak[k] <= NEGLIGIBLE:
             return (
@@ -130,7 +140,15 @@ def check_reserves(
         refuse_numbers(
             compared, unknown, "moment", problem.dof or (), expected, "check_reserves", "not_finite"
         )
-    return reserve_check(problem.dof or (), solution, compared, problem.valid, (pair[0], pair[1]))
+    from musclesolve.sharing.analysis.diagnosis import certain_shortage
+
+    solved = np.atleast_1d(solution.solved)
+    lacking, needed = np.array(np.atleast_2d(solution.reserve)), np.zeros(shape)
+    part = problem.frames(solved)
+    lacking[solved] = part.moment - part.produced(np.atleast_2d(solution.activation)[solved])
+    needed[solved] = np.abs(certain_shortage(part))
+    found = replace(solution, reserve=lacking.reshape(np.shape(solution.reserve)))
+    return reserve_check(problem.dof or (), found, compared, problem.valid, (pair[0], pair[1]), needed)
 
 
 def reserve_check(
@@ -139,8 +157,12 @@ def reserve_check(
     compared: Array,
     valid: Mask,
     limits: tuple[float, float] = (STRICT, USUAL_SHARE),
+    needed: Array | None = None,
 ) -> ReserveCheck:
-    """Compare the reserves of a solution with moments (T, m) [N m] in the valid frames (T,), as in `check_reserves`."""
+    """Compare the reserves of a solution with moments (T, m) [N m] in the valid frames (T,), as in `check_reserves`.
+
+    needed: (T, m) [N m] the reserves that every sharing needs, if they are known.
+    """
     strict, usual = map(float, limits)
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
@@ -149,13 +171,14 @@ def reserve_check(
     reserve, size = np.where(helped, np.abs(reserve), 0.0), np.abs(compared[valid])
     peak, top = (x.max(axis=0, initial=0.0) for x in (reserve, size))
     rms, rms_moment = (np.sqrt((x**2).sum(axis=0) / max(len(x), 1)) for x in (reserve, size))
+    proved = np.full(len(dof), np.nan) if needed is None else needed.max(axis=0, initial=0.0)
     share = share_of_peak(peak, top)
     largest = np.where(helped, weight, 0.0).max(axis=0, initial=0.0)
     # a share is the first of these that it does not exceed
     number = np.searchsorted([0.0, strict, usual], share)
     verdict = [tuple(Verdict)[k] for k in np.where(peak > NEGLIGIBLE, number, np.minimum(number, 1))]
     weight, rms_share = np.where(helped.any(axis=0), largest, np.nan), share_of_peak(rms, rms_moment)
-    return ReserveCheck(dof, peak, top, share, rms_share, weight, tuple(verdict), (strict, usual))
+    return ReserveCheck(dof, peak, proved, top, share, rms_share, weight, tuple(verdict), (strict, usual))
 
 
 def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:

@@ -6,21 +6,20 @@ frame is possible if and only if some activation, lower <= a <= upper, gives
 
     sum_(others) A_i a_i + s sum_(weak) A_i a_i = b + (1 - s) p.
 
-The solver decides whether a frame is possible, with a proof in either case. A proof y of infeasibility (Farkas) at the
-strength s excludes all strengths up to
+With z_i = s (a_i - lower_i) of the weak muscles the least s is the optimum of a linear program in a, z and s, with the
+further rows z_i <= s (upper_i - lower_i). Its multipliers y prove that smaller strengths are impossible (Farkas): at
+the strength s they exceed what muscles reach by
 
-    s' = (y . (b + p) - H_others) / (H_weak + y . p),    H = sum_i max(lower_i (A^T y)_i, upper_i (A^T y)_i),
+    y . (b + (1 - s) p) - H_others - s H_weak,    H = sum_i max(lower_i (A^T y)_i, upper_i (A^T y)_i),
 
-where its inequality becomes an equality. So the search begins at s = 0, goes to s' of the proof found there, and ends
-at the first strength that is possible: no smaller one is (Newton's method on a piecewise linear function; two to six
-steps in practice). All frames are searched at once.
+which is linear in s. Both ends are evaluated with their round-off (linear_program.py).
 
-The same search finds the least upper bound u of the activations of some muscles (`of="activation"`), with H of these
-muscles linear in u, and the least torque t about a degree of freedom d with which a frame is possible
-(`least_assistance`): a proof y excludes all torques with t y_d < y . b - H.
+The least upper bound u of the activations of some muscles (`of="activation"`) is the optimum of such a program with
+rows a_i <= u. The least torque t about a degree of freedom with which a frame is possible (`least_assistance`) is the
+optimum of a program with a column t.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,34 +31,32 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import unknown_name, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.analysis.force_ranges import chosen_muscles
+from musclesolve.sharing.analysis.linear_program import Ends, Optimum, blocks, ends_of, minimize, with_columns
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
-
-SEARCH_STEPS = 50
-PROOF_TOLERANCE = 1e-9
-"""The search ends when a proof excludes no more than this beyond the strength tried."""
-NUDGE = 1e-5
-"""Step to the next number where the solver decides nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class StrengthMargin:
-    """The least strength of some muscles with which each frame is possible.
+    """The least strength of some muscles with which each frame is possible, between two ends.
 
     Attributes:
-        strength: (T,) least factor on their maximum isometric force; 0 where the frame is possible without them, NaN
+        strength: (T,) the end that is found: with this factor on their maximum isometric force, activations within
+            their bounds produce the moments to round-off; 0 where the frame is possible without these muscles, NaN
             where it is not possible at full strength, or undecided.
-        proof: (T, m) the combination y of moments that excludes every smaller strength; NaN where `strength` is 0 or
-            NaN.
+        proved: (T,) the end that is proved: every smaller strength is impossible; NaN where `strength` is.
+        proof: (T, m) the combination y of moments that proves it; NaN where `proved` is 0 or NaN.
     """
 
     strength: Array
+    proved: Array
     proof: Array
     __repr__ = with_sizes
+
+    @property
+    def gap(self) -> Array:
+        """The distance (T,) of the two ends, between which the least strength lies."""
+        return self.strength - self.proved
 
     @property
     def tightest(self) -> int:
@@ -86,49 +83,106 @@ def strength_margin(
 ) -> StrengthMargin:
     """Find the least common strength of some muscles with which each frame is possible without reserves.
 
+    The moments are those given, to round-off: a frame that `solve` certifies to 1e-6 N m may prove impossible.
+
     Args:
         problem: its reserves are ignored; its passive forces, where there are any, shrink with the strength.
         muscles: names of the muscles that have this strength; the others keep theirs.
-        possible: (T,) frames that are possible at full strength, where they are known.
-        of: "activation" finds the least upper bound of the activations of these muscles instead, from the lower bound
-            of the activation to the upper one: pain or fatigue may bound it. Passive forces then stay as they are.
+        possible: (T,) frames that count, such as the solved ones; all unless given.
+        of: "activation" finds the least upper bound of the activations of these muscles instead, from their greatest
+            lower bound on: pain or fatigue may bound it. Passive forces then stay as they are.
 
     Returns:
-        Strengths (T,) from 0 to 1 [1], and their proofs; a problem of a single frame counts as one of T = 1. They are
-        exact to NUDGE.
+        Strengths (T,) from 0 to 1 [1], found and proved, and their proofs; a problem of a single frame counts as one of
+        T = 1.
 
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
     check_choice(of, "of", ("strength", "activation"), where="strength_margin")
     weak = np.isin(np.arange(check_problem(problem).n_muscles), chosen_muscles(problem, muscles))
-    if of == "activation":
-        return _activation_margin(problem, weak, possible)
-    return _first_possible(
-        problem.with_arrays(reserve_weight=None),
-        lambda part, strength: with_strength(part, np.where(weak, strength[:, None], 1.0)),
-        lambda part, proof: _excluded(part, proof, weak),
-        possible=possible,
-    )
+    shape, least = problem.moment.shape, least_strength if of == "strength" else _least_bound
+    margin = StrengthMargin(*(np.full(size, np.nan) for size in (shape[:1], shape[:1], shape)))
+    for which in blocks(np.flatnonzero(problem.valid if possible is None else problem.valid & possible)):
+        ends = least(problem.frames(which), weak)
+        margin.strength[which], margin.proved[which], margin.proof[which] = (
+            ends.found,
+            ends.proved,
+            ends.proof,
+        )
+    return margin
 
 
-def _activation_margin(problem: Problem, weak: Mask, possible: Mask | None) -> StrengthMargin:
-    """The least upper bounds of the activations of some muscles."""
+def least_strength(problem: Problem, weak: Mask, least: float = 0.0, most: float = 1.0) -> Ends:
+    """The least factor from `least` to `most` on the strength of the weak muscles (n,), for valid frames."""
+    lower, width, count = problem.lower, problem.upper - problem.lower, int(weak.sum())
+    arm, passive = problem.moment_arm[:, :, weak], problem.passive_force
+    passive = np.zeros((len(lower), count)) if passive is None else passive[:, weak]
 
-    def bounded(part: Problem, most: Array) -> Problem:
-        limit = np.clip(most[:, None], part.lower, part.upper)
-        return part.with_arrays(upper=np.ascontiguousarray(np.where(weak, limit, part.upper)))
+    def weaker(strength: Array) -> Problem:
+        """The problem at strengths (T,), with the passive forces that are lost as columns of activation s - 1."""
+        factor, lost = (
+            np.where(weak, strength[:, None], 1.0),
+            np.repeat(strength[:, None] - 1.0, count, axis=1),
+        )
+        part = problem.with_arrays(force_capacity=problem.force_capacity * factor)
+        return with_columns(part, arm, passive, lost, lost)
 
-    def excluded(part: Problem, proof: Array) -> Array:
-        pull = part.pull(proof)
-        reach = np.maximum(pull * part.lower, pull * part.upper)
-        bound = weak & (pull > 0.0)
-        demand = (proof * part.moment).sum(axis=1) - np.where(bound, 0.0, reach).sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(demand / np.where(bound, pull, 0.0).sum(axis=1))
+    borne = np.matmul(arm, passive[:, :, None])[:, :, 0]
+    resting = np.matmul(problem.moment_matrix[:, :, weak], lower[:, weak, None])[:, :, 0]
+    room = np.where(width > 0.0, most * np.where(width > 0.0, width, 1.0), 0.0)
+    bounds = np.where(weak, 0.0, lower), np.where(weak, room, problem.upper)
+    ends = [np.full(len(lower), end) for end in (least, most)]
+    program = problem.moment_matrix, problem.moment + borne, *bounds
+    optimum = _least_scale(*program, weak, width[:, weak], resting + borne, *ends)
+    activation, strength = optimum.x[:, : len(weak)], optimum.x[:, -1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(strength[:, None] > 0.0, activation / strength[:, None], 0.0)
+    activation = np.where(weak, lower + share, activation)
+    activation = np.hstack([activation, np.repeat(strength[:, None] - 1.0, count, axis=1)])
+    return ends_of(weaker, optimum, activation, strength, *ends)
 
-    exact = problem.with_arrays(reserve_weight=None)
-    return _first_possible(exact, bounded, excluded, float(problem.upper[:, weak].max()), possible)
+
+def _least_bound(problem: Problem, weak: Mask) -> Ends:
+    """The least upper bound of the activations of the weak muscles (n,), for valid frames."""
+
+    def bounded(most: Array) -> Problem:
+        limit = np.clip(most[:, None], problem.lower, problem.upper)
+        return problem.with_arrays(upper=np.where(weak, limit, problem.upper))
+
+    least, most = (bound[:, weak].max(axis=1) for bound in (problem.lower, problem.upper))
+    ones, none = np.ones((len(least), int(weak.sum()))), np.zeros_like(problem.moment)
+    program = problem.moment_matrix, problem.moment, problem.lower, problem.upper
+    optimum = _least_scale(*program, weak, ones, none, least, most)
+    return ends_of(bounded, optimum, optimum.x[:, : len(weak)], optimum.x[:, -1], least, most)
+
+
+def _least_scale(
+    matrix: Array,
+    right: Array,
+    lower: Array,
+    upper: Array,
+    weak: Mask,
+    share: Array,
+    column: Array,
+    least: Array,
+    most: Array,
+) -> Optimum:
+    """Minimize s for A x + column s = b, x between bounds, x_i <= s share_i of the weak variables; s is the last one.
+
+    The matrix A is (T, m, n), right b and the column are (T, m), bounds of x (T, n); share is (T, w) for the w weak
+    variables, least and most of s (T,).
+    """
+    (frames, dofs, count), numbers = matrix.shape, np.flatnonzero(weak)
+    more = len(numbers)
+    rows, slack = dofs + np.arange(more), count + np.arange(more)
+    program = np.zeros((frames, dofs + more, count + more + 1))
+    program[:, :dofs, :count], program[:, :dofs, -1], program[:, dofs:, -1] = matrix, column, -share
+    program[:, rows, numbers] = program[:, rows, slack] = 1.0
+    low = np.hstack([lower, np.zeros((frames, more)), least[:, None]])
+    high = np.hstack([upper, np.full((frames, more), np.inf), most[:, None]])
+    right = np.hstack([right, np.zeros((frames, more))])
+    return minimize(program, right, low, high, np.eye(count + more + 1)[-1])
 
 
 def least_assistance(problem: Problem, dof: str) -> Array:
@@ -140,7 +194,8 @@ def least_assistance(problem: Problem, dof: str) -> Array:
 
     Returns:
         Torques (T,) [N m], positive as the joint moment; 0 where the frame is possible without a torque, NaN where no
-        torque about this degree of freedom suffices or a number of the frame is not finite.
+        torque about this degree of freedom suffices or a number of the frame is not finite. With each of them there
+        are activations that produce the moments to round-off.
 
     Raises:
         InputError: there is no degree of freedom of that name.
@@ -148,78 +203,31 @@ def least_assistance(problem: Problem, dof: str) -> Array:
     names = check_problem(problem).dof or ()
     if dof not in names:
         raise unknown_name(dof, "degree of freedom", names)
-    exact, row = problem.with_arrays(reserve_weight=None, source_frames=None), names.index(dof)
-    sign = np.zeros(problem.n_frames)
-
-    def helped(part: Problem, size: Array) -> Problem:
-        moment = part.moment.copy()
-        moment[:, row] -= sign[part.frame_number] * size
-        return part.with_arrays(moment=moment)
-
-    def excluded(part: Problem, proof: Array) -> Array:
-        pull, along, known = part.pull(proof), np.nan_to_num(proof[:, row]), sign[part.frame_number]
-        reach = np.maximum(pull * part.lower, pull * part.upper).sum(axis=1)
-        sign[part.frame_number] = np.where(known == 0.0, np.sign(along), known)
-        # a proof of the other sign, together with the first one, excludes every torque
-        agrees = (along != 0.0) & (np.sign(along) == sign[part.frame_number])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(agrees, np.abs(((proof * part.moment).sum(axis=1) - reach) / along), np.inf)
-
-    size = _first_possible(exact, helped, excluded, np.inf, exact.valid).strength
-    return np.where(size > 0.0, sign * size, size)
+    torque = np.full(problem.n_frames, np.nan)
+    for which in blocks(np.flatnonzero(problem.valid)):
+        torque[which] = least_moment(problem.frames(which), names.index(dof))
+    return torque
 
 
-def _first_possible(
-    exact: Problem,
-    changed: Callable[[Problem, Array], Problem],
-    excluded: Callable[[Problem, Array], Array],
-    full: float = 1.0,
-    possible: Mask | None = None,
-) -> StrengthMargin:
-    """Search the least number from 0 to `full` with which each frame is possible, and the proof that excludes less.
+def least_moment(problem: Problem, dof: int) -> Array:
+    """The moment of least size about a degree of freedom with which frames are possible (T,) [N m], for valid frames.
 
-    changed: the problem of some frames with a number (t,) each; excluded: the number up to which proofs (t, m) exclude;
-    possible: frames that are possible at `full`.
+    It is the end that is found; NaN where no moment about this degree of freedom suffices.
     """
-    frames, dofs = exact.moment.shape
-    least, proof = np.full(frames, np.nan), np.full((frames, dofs), np.nan)
-    tried = np.flatnonzero(_decided(exact)[0] if possible is None else possible)
-    number = np.zeros(len(tried))
-    for _ in range(SEARCH_STEPS):
-        if not tried.size:
-            break
-        part = exact.frames(tried)
-        solved, infeasible, proofs = _decided(changed(part, number), number == 0.0)
-        least[tried[solved]] = number[solved]
-        beyond = excluded(part, proofs)
-        excludes = beyond > number + PROOF_TOLERANCE * np.maximum(1.0, number)
-        further = infeasible & excludes & np.isfinite(beyond)
-        # a proof that excludes no strength beyond the one tried lies at the edge, where the search ends
-        edge = infeasible & ~excludes
-        least[tried[edge]] = number[edge]
-        proof[tried[further]] = proofs[further]
-        # where a single activation is possible the solver may decide nothing: a little more strength decides
-        undecided = ~solved & ~infeasible & (number < full)
-        number = np.minimum(np.where(undecided, number + NUDGE, beyond), full)
-        tried, number = tried[further | undecided], number[further | undecided]
-    return StrengthMargin(least, np.where(np.isnan(least)[:, None], np.nan, proof))
+    unit = np.zeros((*problem.moment.shape, 1))
+    unit[:, dof] = 1.0
 
+    def helped(size: Array) -> Problem:
+        return with_columns(problem, unit, np.ones((len(size), 1)), -size[:, None], size[:, None])
 
-def _decided(problem: Problem, thoroughly: Mask | None = None) -> tuple[Mask, Mask, Array]:
-    """Return the frames (T,) with a solution, the frames with a proof of infeasibility, and the proofs (T, m).
-
-    thoroughly: (T,) frames that compiled code leaves open are solved by the other methods, too; all unless given.
-    """
-    arrays = Batch().solve_certified(problem, find_cost("force_squared"), allow_reserve=False)
-    assert arrays is not None
-    status, proofs = arrays.status.copy(), arrays.infeasibility_proof.copy()
-    open_frames = ~np.isin(status, (Status.SOLVED, Status.INFEASIBLE)) & problem.valid
-    if thoroughly is not None:
-        open_frames &= thoroughly
-    if open_frames.any():
-        solution = solve(problem.frames(open_frames), "force_squared")
-        status[open_frames], proofs[open_frames] = solution.status, solution.infeasibility_proof
-    return status == Status.SOLVED, status == Status.INFEASIBLE, proofs
+    none = np.zeros((len(unit), 2))
+    matrix = np.concatenate([problem.moment_matrix, unit, -unit], axis=2)
+    bounds = np.hstack([problem.lower, none]), np.hstack([problem.upper, none + np.inf])
+    optimum = minimize(matrix, problem.moment, *bounds, np.append(np.zeros(problem.n_muscles), [1.0, 1.0]))
+    moment = optimum.x[:, -2] - optimum.x[:, -1]
+    activation = np.hstack([optimum.x[:, :-2], moment[:, None]])
+    ends = ends_of(helped, optimum, activation, np.abs(moment), none[:, 0], none[:, 0] + np.inf)
+    return np.copysign(ends.found, moment)
 
 
 def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
@@ -235,16 +243,3 @@ def with_strength(problem: Problem, strength: ArrayLike) -> Problem:
         lost = np.einsum("tmn,tn->tm", problem.moment_arm, (1.0 - factor) * problem.passive_force)
         changed |= {"passive_force": factor * problem.passive_force, "moment": problem.moment + lost}
     return problem.with_arrays(**changed)
-
-
-def _excluded(problem: Problem, proof: Array, weak: Mask) -> Array:
-    """The strength s' (T,): proofs (T, m) exclude every strength of the weak muscles (n,) up to s'."""
-    pull = problem.pull(proof)
-    reach = np.maximum(pull * problem.lower, pull * problem.upper)
-    demand = (proof * problem.moment).sum(axis=1)
-    passive = np.zeros(len(demand))
-    if problem.passive_force is not None:
-        arms = np.einsum("tm,tmn->tn", proof, problem.moment_arm)
-        passive = (arms * problem.passive_force)[:, weak].sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (demand + passive - reach[:, ~weak].sum(axis=1)) / (reach[:, weak].sum(axis=1) + passive)

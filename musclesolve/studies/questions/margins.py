@@ -2,8 +2,8 @@
 
 The motion and its joint moments are fixed. The margin of some muscles is the least strength s, a factor on their
 maximum isometric forces, with which the moments of every frame are still possible without a reserve: the greatest of
-the least strengths of the frames (`sharing.strength_margin`, proved from both sides). People adapt their motion long
-before, so that a margin is a bound and no prediction.
+the least strengths of the frames (`sharing.strength_margin`: found, and proved up to a gap). People adapt their motion
+long before, so that a margin is a bound and no prediction.
 
 The path is the sharing at strengths between 1 and the margin: it shows the muscles that take over and the growth of
 contact forces.
@@ -92,6 +92,7 @@ def margins(
     Returns:
         Dataset over `of` (names of muscles and, with their side, of groups), time, side, strength, muscle and joint:
         margin (of) [1], the least strength of all frames, 0 where the motion is possible without these muscles;
+        margin_gap (of) [1], how far below it the least strength may lie, since less is proved to be impossible;
         least_strength (time, of) of each frame; margin_time (of) [s], margin_dof (of) and margin_sign (of), where, at
         which degree of freedom and in which direction (1: positive) moments lack first; kind (of), "muscle" or
         "group"; possible (time, side), frames that are possible with all muscles, which alone count. With `strength`
@@ -195,6 +196,10 @@ def margins(
     arrays |= {
         "possible": (("time", "side"), possible),
         "margin": (("of",), np.array(list(margin.values()))),
+        "margin_gap": (
+            ("of",),
+            np.array([margin[of] - greatest(at.proved) for of, (_, at) in tests.items()]),
+        ),
         "least_strength": (("time", "of"), np.stack([at.strength for _, at in tests.values()], axis=1)),
         "margin_time": (("of",), np.array(times)),
     }
