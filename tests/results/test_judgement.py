@@ -144,9 +144,9 @@ def changed(name: str, factor: float = 1.0, status: Status | None = None, **attr
         (result, [WARNING], "with care: forces and body mass do not fit"),
         (partial(changed, "joint_reaction", 3.0), [], "joint contact forces lie outside the range"),
         (partial(changed, "pelvis_residual", 40.0), [], "ground forces and motion disagree"),
-        (partial(changed, "kkt_residual", np.nan), [], "the file does not hold their certificates"),
-        (partial(changed, "kkt_residual", status=Status.INFEASIBLE), [], "You can use a part of the result"),
-        (partial(changed, "kkt_residual", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
+        (partial(changed, "gap", np.nan), [], "the file does not hold their certificates"),
+        (partial(changed, "gap", status=Status.INFEASIBLE), [], "You can use a part of the result"),
+        (partial(changed, "gap", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
         (lambda: result().assign_attrs(movement="jump"), [], "there are no measurements to compare them with"),
     ],
 )  # fmt: skip
