@@ -155,6 +155,12 @@ def test_the_headline_names_the_cause_that_is_there_alone(data, found, headline)
     assert headline in judged.use and "see the verdict" not in judged.use
 
 
+def test_the_verdict_says_what_certificates_prove():
+    convex, motion = (" ".join(of(changed("gap", stationary_only=n)).why) for n in (0.0, 1.0))
+    assert "has the least possible cost, within a gap of 1.0e-13" in convex
+    assert "meets the necessary conditions of least cost, within a gap of 1.0e-13" in motion
+
+
 def test_a_result_without_a_solution_says_so():
     data = result()
     set_status(data, Status.INFEASIBLE, slice(None), 0)
