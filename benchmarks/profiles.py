@@ -4,7 +4,7 @@
 
 Every solver works in a process of its own, on one thread. A task is a problem of the bank under a cost: two frames, one
 call, after a first call that is not counted. Times are processor times. A task counts as solved if every frame has a
-certificate of 1e-6, recomputed here, and every frame out of reach is reported so, within the limit. Registered solvers
+certificate, recomputed here, and every frame out of reach is reported so, within the limit. Registered solvers
 go through `ms.solve`, which scales and certifies; "bare" rivals (benchmarks/solvers/rivals.py) are timed alone, on
 scaled programs made beforehand. A solver of one's own is a class of the protocol Solver:
 
@@ -43,7 +43,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.solver.solver_registry import find_solver, fits
 from musclesolve.studies.benchmark.measure import THREADS, machine, random_problem
 
@@ -59,6 +59,8 @@ FIRST = 60.0
 """Seconds for the first call, which imports and compiles."""
 ENOUGH = 0.02
 """Seconds of repeated calls, of which the fastest counts."""
+SMALLEST = 1e-32
+"""Gap that is drawn in place of a smaller one."""
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
 FRAMES = (1, 10, 100, 1_000, 10_000)
 MUSCLES = (20, 43, 100, 200)
@@ -100,7 +102,7 @@ class Row:
     solved: bool = False  # all frames, within the limit
     us_per_frame: float = math.nan  # processor time of the fastest call [microseconds]
     first_call_s: float = math.nan  # with whatever is imported and compiled, of solvers on one frame [s]
-    certificate: float = math.nan  # the largest one of the frames within reach
+    gap: float = math.nan  # the largest one of the frames within reach
     remark: str = ""
 
 
@@ -301,14 +303,14 @@ def _row(name: str, task: Task, limit: float) -> Row:
     within = ~task.out_of_reach
     part = problem.frames(np.flatnonzero(within))
     none = np.zeros_like(part.moment)
-    residual = ms.sharing.kkt_residual(part, cost, activation[within], none, multiplier[within])
-    missing = int((residual > TOLERANCE).sum()) + int((~infeasible[task.out_of_reach]).sum())
+    proved = ms.sharing.certify(part, cost, activation[within], none, multiplier[within])
+    missing = int((~proved.holds).sum()) + int((~infeasible[task.out_of_reach]).sum())
     return replace(
         row,
         solved=not missing,
         us_per_frame=1e6 * best / len(within),
         first_call_s=first,
-        certificate=float(residual.max(initial=0.0)),
+        gap=float(proved.gap.max(initial=0.0)),
         remark=f"{missing} of {len(within)} frames without certificate or report" if missing else "",
     )
 
@@ -369,7 +371,7 @@ def curve_rows(rows: list[Row]) -> Iterator[list[Any]]:
 
 
 def summary(rows: list[Row]) -> Table:
-    """One row for each kind of costs and solver: tasks solved, the profile at three ratios, time, certificate."""
+    """One row for each kind of costs and solver: tasks solved, the profile at three ratios, time, gap."""
     columns = ("costs", "solver", "solved", "tau = 1", "10", "100", "x batch", "us/frame", "worst")
     table = Table(
         *columns, title="tasks of the bank; x batch and us/frame: geometric means over the tasks solved"
@@ -401,7 +403,7 @@ def summary(rows: list[Row]) -> Table:
                 *(f"{share:.2f}" for share in shares),
                 f"{geometric(times[:, 0] / times[:, 1]):.3g}",
                 f"{geometric(times[:, 0]):.3g}",
-                f"{max((row.certificate for row in solved.values()), default=math.nan):.0e}",
+                f"{max((row.gap for row in solved.values()), default=math.nan):.0e}",
             )
     return table
 
@@ -451,22 +453,22 @@ def profile_area(ratio: Array) -> Array:
 
 
 def draw_accuracy(rows: list[Row], folder: Path) -> None:
-    """Worst certificate and time of a frame of the walk, bare rivals at several tolerances: accuracy.png."""
+    """Worst gap and time of a frame of the walk, bare rivals at several tolerances: accuracy.png."""
     figure, axes = _figure(2)
     for axis, cost in zip(axes, ("force_squared", "stress_cubed"), strict=True):
         part = [row for row in rows if row.study == "accuracy" and row.cost == cost]
-        part = [row for row in part if np.isfinite(row.certificate)]
+        part = [row for row in part if np.isfinite(row.gap)]
         for name in dict.fromkeys(row.solver for row in part):
             own = [row for row in part if row.solver == name]
             style = _style(name) | {
                 "marker": "o" if len(own) > 1 else "*",
                 "markersize": 5 if len(own) > 1 else 11,
             }
-            certificate = [max(row.certificate, 1e-16) for row in own]
-            axis.plot([row.us_per_frame for row in own], certificate, label=name, **style)
-        axis.axhline(TOLERANCE, color="gray", linewidth=0.8)
+            gap = [max(row.gap, SMALLEST) for row in own]
+            axis.plot([row.us_per_frame for row in own], gap, label=name, **style)
+        axis.axhline(GAP, color="gray", linewidth=0.8)
         axis.set(xscale="log", yscale="log", title=f"{cost}, walk", xlabel="microseconds a frame")
-        axis.set_ylabel("certificate, worst frame")
+        axis.set_ylabel("gap, worst frame")
         _legend(axis, axis)
     figure.savefig(folder / "accuracy.png", dpi=110)
 

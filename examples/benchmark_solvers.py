@@ -29,10 +29,8 @@ def main() -> None:
         start = perf_counter()
         solution = ms.solve(part, COST, name)
         time = 1e6 * (perf_counter() - start) / FRAMES
-        worst = solution.kkt_residual[solution.solved].max()
-        print(
-            f"{name:<13} {time:9.1f} us/frame, {int(solution.solved.sum())} solved, KKT residual {worst:.0e}"
-        )
+        worst = solution.gap[solution.solved].max()
+        print(f"{name:<13} {time:9.1f} us/frame, {int(solution.solved.sum())} solved, gap {worst:.0e}")
 
 
 if __name__ == "__main__":

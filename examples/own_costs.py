@@ -59,7 +59,7 @@ def synergies(activation, force, data):
 
 
 def main() -> None:
-    """Solve twelve frames of stance under each cost; print certificates and the largest force of the soleus."""
+    """Solve twelve frames of stance under each cost; print gaps and the largest force of the soleus."""
     trial = ms.data.reference_stride()
     whole = ms.leg_problem(ms.run(trial), "r", trial=trial)  # with joint reactions
     problem = whole.frames(np.flatnonzero(whole.valid)[:12])
@@ -90,10 +90,8 @@ def main() -> None:
 
     soleus = problem.muscle.index("soleus_r")
     for name, answer in answers.items():
-        largest, residual = answer.force[:, soleus].max(), answer.kkt_residual.max()
-        print(
-            f"{name:<33} {int(answer.solved.sum())} frames, certificate {residual:.0e}, soleus {largest:5.0f} N"
-        )
+        largest, gap = answer.force[:, soleus].max(), answer.gap.max()
+        print(f"{name:<33} {int(answer.solved.sum())} frames, gap {gap:.0e}, soleus {largest:5.0f} N")
 
 
 if __name__ == "__main__":

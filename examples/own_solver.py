@@ -42,9 +42,7 @@ if __name__ == "__main__":
     problem = ms.leg_problem(ms.run(reference_stride(), side="r"), "r").frames(range(5))
     for solver in (LeastSquares(), "batch"):
         solution = ms.solve(problem, "force_squared", solver)
-        print(
-            f"{solution.solver}: {solution.solved.sum()} solved, KKT residual {solution.kkt_residual.max():.0e}"
-        )
+        print(f"{solution.solver}: {solution.solved.sum()} solved, gap {solution.gap.max():.0e}")
     try:
         ms.solve(problem, "stress_cubed", LeastSquares())
     except ms.InputError as error:

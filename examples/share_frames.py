@@ -31,7 +31,7 @@ def main() -> None:
     middle = frames // 2
     for name, force in zip(problem.muscle, solution.force[middle], strict=True):
         print(f"{name:<11} {force:6.1f} N at {problem.moment[middle, 0]:.1f} N m")
-    print(f"largest KKT residual of the solved frames: {solution.kkt_residual[solution.solved].max():.1e}")
+    print(f"largest gap of the solved frames: {solution.gap[solution.solved].max():.1e}")
     first = int(np.flatnonzero(~solution.solved)[0])
     print(f"{int(solution.solved.sum())} of {frames} frames solved; the first other one, {first}:")
     print(ms.diagnose(problem, frames=[first]).sentence(0))

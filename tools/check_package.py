@@ -22,7 +22,7 @@ from musclesolve.data import reference_stride
 
 result = ms.run(reference_stride(), side="r")
 assert bool(result.valid.all()), "the reference stride has frames without a solution"
-print(f"musclesolve {ms.__version__}: {result.sizes['time']} frames, KKT {float(result.kkt_residual.max()):.1e}")
+print(f"musclesolve {ms.__version__}: {result.sizes['time']} frames, gap {float(result.gap.max()):.1e}")
 """
 
 

@@ -65,7 +65,7 @@ SOLUTIONS = {
     "activation": "(T, n) the optimum, NaN where the moments are out of reach",
     "cost": "(T,) the least cost",
     "multiplier": "(T, m) [cost per N m]; of min_max the combination of moments that proves its largest load",
-    "certificate": "(T,) KKT residual of musclesolve, relative",
+    "certificate": "(T,) duality gap by musclesolve, relative",
     "second_difference": "(T,) relative difference of the cost of a second solver; 0 at rest: no cost is less",
     "proof": "(T, m) Farkas direction of a frame out of reach, NaN elsewhere; absent where all are within reach",
 }
@@ -134,7 +134,7 @@ def reference(problem: ms.Problem, cost: str) -> dict[str, Array]:
         "activation": solution.activation,
         "cost": solution.cost,
         "multiplier": multiplier,
-        "certificate": solution.kkt_residual,
+        "certificate": solution.gap,
         "second_difference": np.where(
             at_rest, 0.0, np.abs(second / np.where(at_rest, 1.0, solution.cost) - 1.0)
         ),

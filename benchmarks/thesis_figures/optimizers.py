@@ -21,7 +21,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.sharing import kkt_residual
+from musclesolve.sharing import certify
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier
 from musclesolve.sharing.status import Status
@@ -69,15 +69,15 @@ def slp(program: FrameProgram) -> Array:
 
 
 def judge(program: FrameProgram, a: Array, least: float) -> tuple[float, float, float]:
-    """Certificate, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
+    """Gap, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
     problem = program.problem
     multiplier = least_squares_multiplier(
         program.matrix, program.gradient(a), a, program.lower, program.upper
     )
     multiplier = multiplier * program.scale / program.row
-    residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), multiplier[None])
+    gap = certify(problem, COST, a[None], np.zeros_like(problem.moment), multiplier[None]).gap
     miss = float(np.abs(problem.moment_matrix[0] @ a - problem.moment[0]).max())
-    return float(residual[0]), miss, float(COST.value(problem, a[None])[0]) / least - 1.0
+    return float(gap[0]), miss, float(COST.value(problem, a[None])[0]) / least - 1.0
 
 
 EARLY = 1e-3
@@ -96,14 +96,14 @@ class Answers:
     """Forces of a method over the cycle (K, n) [N], NaN in frames without an optimum, and what its answers are worth.
 
     off: largest difference of a force from the optimum's [N]; miss: largest moment missed [N m]; excess: largest cost
-    beyond the optimum's, relative to it; certificate: median KKT residual.
+    beyond the optimum's, relative to it; gap: median of the certificates.
     """
 
     force: Array
     off: float
     miss: float
     excess: float
-    certificate: float
+    gap: float
 
 
 @cache
@@ -124,13 +124,13 @@ def answers(study: Study, *methods: str) -> tuple[tuple[str, ...], Array, dict[s
             activation = np.clip(METHODS[name](program), program.lower, program.upper)
             force[t] = activation * one.force_capacity[0] + one.passive_force[0]
             judged.append(judge(program, activation, float(COST.value(one, solution.activation[t][None])[0])))
-        certificate, miss, excess = np.array(judged).T
+        gap, miss, excess = np.array(judged).T
         found[name] = Answers(
             study.of_cycle(force),
             float(np.nanmax(np.abs(force - optimum))),
             float(miss.max()),
             float(excess.max()),
-            float(np.median(certificate)),
+            float(np.median(gap)),
         )
     names = tuple(name.removesuffix(f"_{SIDE}") for name in problem.muscle)
     return names, study.of_cycle(optimum), found
@@ -157,7 +157,7 @@ def optimizers(study: Study) -> Finding:
     solved = int(np.isfinite(optimum[:, 0]).sum())
     worth = "; ".join(
         f"{name}: forces within {plain(each.off)} N of the optimum's, moments missed by {each.miss:.0e} N m at "
-        f"most, cost up to {plain(100 * each.excess)} % beyond it, certificate {each.certificate:.0e} (median)"
+        f"most, cost up to {plain(100 * each.excess)} % beyond it, gap {each.gap:.0e} (median)"
         for name, each in found.items()
     )
     text = f"{solved} frames that need no reserve. {worth}. Off the optimum [N]: {', '.join(apart)}."

@@ -187,7 +187,7 @@ FRAME_NUMBERS = tuple(
     for names, of in {
         "muscles": ("muscle_force", "activation"),
         "dofs": ("joint_moment", "joint_angle"),
-        "sides": ("status", "valid", "kkt_residual"),
+        "sides": ("status", "valid", "gap"),
     }.items()
     for name in of
 )

@@ -204,7 +204,8 @@ class Frame:
     model [rad, m]; wrench (2, 6): ground reaction on the right and the left foot [N] and its moment about the global
     origin [N m]; angle, moment (M,) [rad, N m] over `dofs`; pelvis_residual (6,) [N, N m]; musculotendon_length (N,)
     [m], activation (N,), force (N,) [N] of the tendons over `muscles`; joint_reaction (J, 3) [N], global frame, over
-    `joints`. status, kkt_residual, cost (S,) over `sides`, reserve (S, m) [N m] of the shared degrees of freedom.
+    `joints`. status, gap, moment_error, cost, cost_bound (S,) over `sides`, reserve (S, m) [N m] of the shared degrees
+    of freedom.
     seconds: time that the step took. shift (p,): how far the pose of the newest sample moved each measured point [m].
     notes: sentences on missing or corrected data. taken: treatment of the sample by its time. left_out: names of the
     markers of the newest sample that were off their places. faults: notes that say which markers are off, and why.
@@ -223,8 +224,10 @@ class Frame:
     force: Array
     joint_reaction: Array
     status: NDArray[np.int8]
-    kkt_residual: Array
+    gap: Array
+    moment_error: Array
     cost: Array
+    cost_bound: Array
     reserve: Array
     seconds: float
     shift: Array
@@ -392,7 +395,7 @@ class Live:
             "pelvis_residual": (6,),
             **dict.fromkeys(("musculotendon_length", "activation", "force"), (len(self.muscles),)),
             "joint_reaction": (len(self.joints), 3),
-            **dict.fromkeys(("kkt_residual", "cost"), sides),
+            **dict.fromkeys(("gap", "moment_error", "cost", "cost_bound"), sides),
             "reserve": (*sides, len(self.shared)),
         }
 
@@ -618,8 +621,10 @@ class Live:
             force=np.concatenate([part.tension.ravel() for part in parts]),
             joint_reaction=np.concatenate(reactions),
             status=np.concatenate([solution.status for solution in solutions]),
-            kkt_residual=np.concatenate([solution.kkt_residual for solution in solutions]),
+            gap=np.concatenate([solution.gap for solution in solutions]),
+            moment_error=np.concatenate([solution.moment_error for solution in solutions]),
             cost=np.concatenate([solution.cost for solution in solutions]),
+            cost_bound=np.concatenate([solution.cost_bound for solution in solutions]),
             reserve=np.concatenate([solution.reserve for solution in solutions]),
             **self._beside(begun, notes, taken),
         )

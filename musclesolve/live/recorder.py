@@ -183,7 +183,11 @@ class Recorder:
         self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
         columns = frame_columns(live)
         self._decimals = [
-            0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
+            0
+            if name == "part"
+            else 15
+            if name.startswith(("gap", "moment_error"))
+            else _DECIMALS.get(unit, 8)
             for name, unit in columns
         ]
         names = [f"{name} [{unit}]" for name, unit in columns]

@@ -275,7 +275,8 @@ def _with_solutions(analysis: Analysis, frames: slice | Indices, replayed: Repla
     """The analysis with activations, forces, reserves, status and certificate of the frames."""
     activation, tension = (replayed.stacked(name, frames) for name in ("activation", "force"))
     of_sides: dict[str, Any] = {
-        name: replayed.stacked(name, frames) for name in ("status", "kkt_residual", "cost", "reserve")
+        name: replayed.stacked(name, frames)
+        for name in ("status", "gap", "moment_error", "cost", "cost_bound", "reserve")
     }
     parts = []
     for number, (part, columns) in enumerate(zip(analysis.parts, analysis.columns, strict=True)):

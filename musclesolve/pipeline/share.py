@@ -265,8 +265,8 @@ def share_motion(
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
         # status and certificate of all frames, numbers of the solved ones
-        arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
-        arrays.iterations[run] = motion.iterations
+        for name in ("status", "gap", "moment_error", "iterations"):
+            getattr(arrays, name)[run] = getattr(motion, name)
         rows = first + np.flatnonzero(motion.solved)
         for name in ("activation", "reserve", "multiplier", "cost"):
             getattr(arrays, name)[rows] = getattr(motion, name)[motion.solved]
@@ -279,7 +279,7 @@ def share_motion(
     arrays.force = arrays.activation * tendons.force_capacity
     solver = ", ".join(dict.fromkeys(motion.solver for motion in solved if motion.solver))
     named: dict[str, Any] = {"muscle": part.state.parameters.names, "dof": part.shared, "time": part.time}
-    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, **named)
+    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, stationary_only=True, **named)
     return solution, tendons, tuple(dict.fromkeys(note for motion in solved for note in motion.notes))
 
 

@@ -118,12 +118,12 @@ class LegFacts:
         return int(frames.valid(self.result, self.side).sum())
 
     @cached_property
-    def largest_kkt_residual(self) -> float:
-        """The certificate of the worst valid frame; NaN where no frame is valid, or it is not in the file."""
-        if "kkt_residual" not in self.result or not self.valid:
+    def largest_gap(self) -> float:
+        """The largest gap of a valid frame; NaN where no frame is valid, or gaps are not in the file."""
+        if "gap" not in self.result or not self.valid:
             return float("nan")
-        residual = self.result["kkt_residual"].sel(side=self.side).values
-        return float(residual[frames.valid(self.result, self.side)].max())
+        gap = self.result["gap"].sel(side=self.side).values
+        return float(gap[frames.valid(self.result, self.side)].max())
 
     @cached_property
     def _unserved(self) -> list[str]:
@@ -382,11 +382,15 @@ class Facts:
         return counts
 
     @cached_property
-    def largest_kkt_residual(self) -> float:
-        """The certificate of the worst valid frame of all legs; NaN where there is none."""
-        return max(
-            (leg.largest_kkt_residual for leg in self.legs.values() if leg.valid), default=float("nan")
-        )
+    def largest_gap(self) -> float:
+        """The largest gap of a valid frame of all legs; NaN where there is none."""
+        return max((leg.largest_gap for leg in self.legs.values() if leg.valid), default=float("nan"))
+
+    @cached_property
+    def optimality(self) -> str:
+        """The property of solved frames that their certificates prove, in words behind "every frame"."""
+        stationary = number(self.result, "stationary_only")
+        return "meets the necessary conditions of least cost" if stationary else "has the least possible cost"
 
     @cached_property
     def body_weight(self) -> float:

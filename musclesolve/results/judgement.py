@@ -251,7 +251,7 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
         return NOT_PLAUSIBLE
     if leg.without_solution or leg.with_reserve > MOST * leg.valid:
         return IN_PART
-    certified = np.isfinite(leg.largest_kkt_residual)
+    certified = np.isfinite(leg.largest_gap)
     if "warning" in severities or plausible in (NOT_KNOWN, AT_EDGE) or not certified:
         return WITH_CARE
     return USABLE
@@ -331,7 +331,7 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
 def certified(facts: Facts) -> str:
     """Return a sentence on the number of solved frames, and on the certificate of their optimality."""
-    counts, residual = facts.counts, facts.largest_kkt_residual
+    counts, gap = facts.counts, facts.largest_gap
     units = frames_word(facts.result)
     if not counts.analyzed:
         return "No frame was analyzed: ground forces or joint moments were not measured."
@@ -344,8 +344,8 @@ def certified(facts: Facts) -> str:
         else f"All {counts.analyzed} analyzed {units} are solved{helped or ' without a reserve'}"
     )
     proof = (
-        f"the optimality of every one of them is certified (largest residual {residual:.1e})"
-        if np.isfinite(residual)
+        f"every one of them {facts.optimality}, within a gap of {gap:.1e}"
+        if np.isfinite(gap)
         else "the file does not hold their certificates"
     )
     return f"{solved}; {proof}."

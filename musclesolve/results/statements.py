@@ -401,8 +401,8 @@ def legs(facts: Facts) -> Said:
             frames, at = sum(stretch.count for stretch in stretches), shortened(times, MOST_STRETCHES)
             yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
         yield from (say("reason", subject=leg.part, text=reason) for reason in leg.reasons)
-    residual = facts.largest_kkt_residual
-    yield say("largest_kkt_residual", residual if np.isfinite(residual) else None, asked=True)
+    gap = facts.largest_gap if np.isfinite(facts.largest_gap) else None
+    yield say("largest_gap", gap, asked=True, optimality=facts.optimality)
 
 
 def leg_document(leg: LegFacts) -> dict[str, Any]:

@@ -39,8 +39,8 @@ RENAMED = {"cost": "least_cost"}
 """Name of the variable of costs: `cost` is already the name of the dimension."""
 
 OF_SOLUTION = (
-    *("activation", "muscle_force", "reserve_moment", "multiplier", "status", "valid", "kkt_residual"),
-    *("least_cost", "cost_value", "time_per_frame", "iterations"),
+    *("activation", "muscle_force", "reserve_moment", "multiplier", "status", "valid", "gap", "moment_error"),
+    *("cost_bound", "least_cost", "cost_value", "time_per_frame", "iterations"),
 )
 """Variables that depend on cost and solver."""
 
@@ -51,12 +51,15 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     # with elastic tendons the state of the muscles depends on the cost, too
     concerned = following("solution", "solver") + (following("state") if is_elastic(first) else [])
     variables = stacked(results, concerned, "cost")
-    if "least_cost" in variables:
-        variables["least_cost"][2]["units"] = "unit of the cost"
+    for name in ("least_cost", "cost_bound"):
+        if name in variables:
+            variables[name][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in concerned if name in first])
     result = shared.assign(variables).assign_coords(cost=list(names))
     solvers = dict.fromkeys(str(part.attrs["solver"]) for part in results if "solver" in part.attrs)
     result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
+    if any("stationary_only" in part.attrs for part in results):
+        result.attrs["stationary_only"] = 1
     return result.assign(co_contraction(result)).assign(agreement(result))
 
 
@@ -139,8 +142,8 @@ def compare(
         least_cost, iterations, cost_value (cost, evaluated_cost, time): every cost at the optimum of each, and
         time_per_frame [s], without compilation.
         For a trial the Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one)
-        for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
-        kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
+        for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid, gap,
+        moment_error, cost_bound and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
         `musclesolve.results.tables.comparison_tables`. A cost that `run` or `solve` refuses is left out: the attribute
         `refused` has a line with its name and the reason.

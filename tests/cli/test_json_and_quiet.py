@@ -29,7 +29,7 @@ from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 
 RUN_KEYS = {
     *("command", "exit_code", "version", "trial", "subject", "choices", "frames", "legs", "files"),
-    *("largest_kkt_residual", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
+    *("largest_gap", "tendons", "fiber_lengths", "contact_force_peaks_body_weights", "consistency"),
     *("knee_contact_peaks_body_weights", "knee_contact_spacing"),
     *("judgement", "plausibility", "pelvis_residual", "motion_change", "emg", "fascicles", "strides"),
     "metabolic_rate",
@@ -114,8 +114,8 @@ def test_reasons_and_reserves_are_numbers_with_their_times():
 
 def test_what_is_not_finite_is_null():
     data = result()
-    data["kkt_residual"][:] = np.nan
-    assert strictly(json_text(run_document(data)))["largest_kkt_residual"] is None
+    data["gap"][:] = np.nan
+    assert strictly(json_text(run_document(data)))["largest_gap"] is None
     numbers = {
         "a": np.float64("nan"),
         "b": np.inf,

@@ -109,7 +109,7 @@ def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, 
         ("muscle_force", "force", 1e-4),
         ("joint_moment", "moment", 1e-5),
         ("joint_reaction", "joint_reaction", 1e-4),
-        ("kkt_residual", "kkt_residual", 1e-14),
+        ("gap", "gap", 1e-14),
     ):
         of_frames = np.array([getattr(frame, attribute) for frame in frames])
         assert np.allclose(table[name], of_frames, atol=digits, rtol=0, equal_nan=True)

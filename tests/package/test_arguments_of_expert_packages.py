@@ -44,7 +44,7 @@ TAKE_A_MODEL = {
     "cost_shapes": lambda given: ms.plotting.cost_shapes(given, ["soleus"]),
     "sensitivity_map": lambda given: ms.plotting.sensitivity_map([given]),
     "passive_moment_figure": lambda given: ms.plotting.passive_moment_figure("set", {"none": [given]}),
-    "kkt_residual": lambda given: ms.sharing.kkt_residual(given, "stress_cubed", [], [], []),
+    "certify": lambda given: ms.sharing.certify(given, "stress_cubed", [], [], []),
 }
 
 

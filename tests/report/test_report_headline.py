@@ -196,4 +196,4 @@ def test_verdicts_have_one_color_in_page_and_still():
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():
-    assert judgement(small().drop_vars("kkt_residual")).verdict == "with_care"
+    assert judgement(small().drop_vars("gap")).verdict == "with_care"

@@ -82,7 +82,7 @@ def test_the_paragraph_states_what_the_result_states():
     ):
         assert part in text.replace("musclesolve 0.1.0", "version 0.1.0"), part
     assert costs()["activation_volume"].formula in text
-    assert "1.0e-09" in text and "120 valid leg-frames" in text
+    assert "1.0e-13" in text and "120 valid leg-frames" in text
     assert "80 ms: median r = 0.56" in text
     assert citations.keys[0] == "musclesolve" and {"hara_2016", "winter_2009", "silva_2003"} <= set(
         citations.keys

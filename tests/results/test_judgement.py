@@ -144,15 +144,21 @@ def changed(name: str, factor: float = 1.0, status: Status | None = None, **attr
         (result, [WARNING], "with care: forces and body mass do not fit"),
         (partial(changed, "joint_reaction", 3.0), [], "joint contact forces lie outside the range"),
         (partial(changed, "pelvis_residual", 40.0), [], "ground forces and motion disagree"),
-        (partial(changed, "kkt_residual", np.nan), [], "the file does not hold their certificates"),
-        (partial(changed, "kkt_residual", status=Status.INFEASIBLE), [], "You can use a part of the result"),
-        (partial(changed, "kkt_residual", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
+        (partial(changed, "gap", np.nan), [], "the file does not hold their certificates"),
+        (partial(changed, "gap", status=Status.INFEASIBLE), [], "You can use a part of the result"),
+        (partial(changed, "gap", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
         (lambda: result().assign_attrs(movement="jump"), [], "there are no measurements to compare them with"),
     ],
 )  # fmt: skip
 def test_the_headline_names_the_cause_that_is_there_alone(data, found, headline):
     judged = of(data(), *found)
     assert headline in judged.use and "see the verdict" not in judged.use
+
+
+def test_the_verdict_says_what_certificates_prove():
+    convex, motion = (" ".join(of(changed("gap", stationary_only=n)).why) for n in (0.0, 1.0))
+    assert "has the least possible cost, within a gap of 1.0e-13" in convex
+    assert "meets the necessary conditions of least cost, within a gap of 1.0e-13" in motion
 
 
 def test_a_result_without_a_solution_says_so():

@@ -72,7 +72,7 @@ def test_the_bundled_stride_is_certified_and_plausible(stride):
 def test_doubled_forces_are_certified_and_not_plausible(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"])
     facts = Facts(doubled)
-    assert facts.largest_kkt_residual == Facts(stride).largest_kkt_residual
+    assert facts.largest_gap == Facts(stride).largest_gap
     assert facts.counts.valid == facts.counts.analyzed
     assert failed(doubled) == {"contact"}
     page, said = judge(facts), chosen(statements(facts), "error", "warning")

@@ -74,7 +74,7 @@ def compared(data: xr.Dataset) -> xr.Dataset:
     over = data["muscle_force"].dims
     data = data.assign(passive_force=(over, np.zeros(data["muscle_force"].shape)))
     arm = np.zeros((data.sizes["time"], data.sizes["dof"], data.sizes["muscle"]))
-    data = data.assign(moment_arm=(("time", "dof", "muscle"), arm), cost=0.0 * data["kkt_residual"])
+    data = data.assign(moment_arm=(("time", "dof", "muscle"), arm), cost=0.0 * data["gap"])
     other = data.assign(muscle_force=1.1 * data["muscle_force"])
     return side_by_side([data, other], ["activation_volume", "force_squared"])
 

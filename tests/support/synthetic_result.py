@@ -54,7 +54,7 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
             "pelvis_residual": (("time", "component"), np.full((n_frames, 6), 7.0)),
             "status": (("time", "side"), np.zeros((n_frames, 2), dtype=np.int8)),
             "valid": (("time", "side"), np.ones((n_frames, 2), dtype=bool)),
-            "kkt_residual": (("time", "side"), np.full((n_frames, 2), 1e-9)),
+            "gap": (("time", "side"), np.full((n_frames, 2), 1e-13)),
         },
         coords={
             "time": time,
@@ -131,8 +131,8 @@ def with_troubles(data: xr.Dataset) -> xr.Dataset:
     data["reserve_moment"][20:26, 3] = -12.5
     set_status(data, Status.INFEASIBLE, slice(40, 43), 0)
     set_status(data, Status.INVALID_INPUT, 50, 1)
-    data["kkt_residual"][40:43, 0] = np.nan
-    data["kkt_residual"][50, 1] = np.nan
+    data["gap"][40:43, 0] = np.nan
+    data["gap"][50, 1] = np.nan
     return data
 
 

@@ -234,7 +234,7 @@ class UdpSink:
             "sample_time": round(arrival.sample.time, 6),
             "valid": frame.valid.tolist(),
             "status": [STATUS_NAMES[int(status)] for status in frame.status],
-            "kkt_residual": _plain(frame.kkt_residual),
+            "gap": _plain(frame.gap),
             "force": _plain(frame.force),
             "activation": _plain(frame.activation),
             "joint_reaction": [_plain(force) for force in frame.joint_reaction],

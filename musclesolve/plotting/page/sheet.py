@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Sheet: TypeAlias = "DrawnSheet"
 """The kind of a page in annotations; matplotlib is loaded where one is drawn."""
 
-OF_EACH_SIDE = ("status", "valid", "kkt_residual", "cost", "least_cost")
+OF_EACH_SIDE = ("status", "valid", "gap", "moment_error", "cost_bound", "cost", "least_cost")
 """Variables of a frame, which a result has for each side."""
 
 

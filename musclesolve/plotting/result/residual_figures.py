@@ -1,4 +1,4 @@
-"""Residuals of points, muscles, ground, optimality and filters: markers, reserves, pelvis, certificate, cut-offs."""
+"""Residuals of points, muscles, ground and filters, and gaps: markers, reserves, pelvis, cut-offs, certificate."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from musclesolve.results.dataset.result_quantities import (
     pelvis_residual,
     shared_dofs,
 )
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ DENSE = 1000
 """Number of frames from which curves over time are thin."""
 SMALLEST_SCALE = 1.0
 """Least scale of reserves [N m], so that negligible reserves look small."""
-SMALLEST = 1e-18
-"""Certificate that is drawn in place of a smaller one."""
-LIMIT = "tolerance: a frame above it is not solved"
+SMALLEST = 1e-32
+"""Gap that is drawn in place of a smaller one."""
+LIMIT = "limit: a frame above it is not solved"
 
 
 @native
@@ -166,16 +166,14 @@ def _residual(result: xr.Dataset, legs: Legs, left: "Axes", right: "Axes") -> No
 
 @native
 def certificates(result: xr.Dataset | Solution) -> Sheet:
-    """Logarithm of the certificate of every frame with the tolerance, for each side; of a comparison for each cost.
+    """Logarithm of the duality gap of every frame with its limit, for each side; of a comparison for each cost.
 
-    A gap is a frame without certificate.
+    A line is broken at a frame without certificate.
     """
     result = as_result(result)
     x, sides = time_axis(result), frames.sides(result)
     names = frames.part_names(result)
-    sheet, panels = page(
-        result, "Certificate: residual of the optimality conditions", len(sides), 1, height=0.35
-    )
+    sheet, panels = page(result, "Certificate: duality gap", len(sides), 1, height=0.35)
     compared = [str(cost) for cost in result["cost"].values] if "cost" in result.dims else [""]
     entries = {}
     for side, axes in zip(sides, panels[:, 0], strict=True):
@@ -184,15 +182,15 @@ def certificates(result: xr.Dataset | Solution) -> Sheet:
             style = line_style(number, len(compared), cost) if cost else {"color": SIDE_COLOR[side]}
             style = style if cost else style | {"linewidth": SIDE_WIDTH[side]}
             label = cost or names[side]
-            residual = np.maximum(part["kkt_residual"].sel(side=side).values, SMALLEST)
-            axes.plot(part["time"].values, np.log10(residual), label=label, **style)
+            gap = np.maximum(part["gap"].sel(side=side).values, SMALLEST)
+            axes.plot(part["time"].values, np.log10(gap), label=label, **style)
             entries[label] = line(of=label, **style)
-        limit = float(np.log10(TOLERANCE))
+        limit = float(np.log10(GAP))
         axes.axhline(limit, color=NOTE_COLOR, linewidth=0.8, linestyle="--", label=LIMIT)
         axes.set_ylim(min(axes.get_ylim()[0], limit) - 0.5, max(axes.get_ylim()[1], limit) + 0.5)
         heading(axes, names[side])
         x.apply(axes, labeled=side == sides[-1], with_label=False)
-    sheet.label_axes(x.label, "log10 of the certificate [1]")
+    sheet.label_axes(x.label, "log10 of the gap [1]")
     entries[LIMIT] = line(NOTE_COLOR, 0.8, linestyle="--", of=LIMIT)
     sheet.add_legend(entries)
     return sheet

@@ -197,6 +197,7 @@ def assemble(analysis: Analysis, examined: Sequence[Finding] | None = None, path
         "cost": parts[0].solution.cost_name,
         "solver": ", ".join(dict.fromkeys(part.solution.solver for part in parts if part.solution.solver)),
         "tendon": analysis.sharing.tendon,
+        **({"stationary_only": 1} if any(part.solution.stationary_only for part in parts) else {}),
         **({"least_activation": least} if (least := analysis.sharing.least_activation) else {}),
         **({"motion_iterations": most} if most else {}),
         "shared_dofs": sorted((dof for part in parts for dof in part.part.shared), key=body.dofs.index),
@@ -291,8 +292,10 @@ def _of_sides(analysis: Analysis) -> dict[str, Variable]:
     combined: dict[str, tuple[str, Callable[..., AnyArray]]] = {
         "status": ("status", np.max),
         "valid": ("solved", np.all),
-        "kkt_residual": ("kkt_residual", np.max),
+        "gap": ("gap", np.max),
+        "moment_error": ("moment_error", np.max),
         "cost": ("cost", np.sum),
+        "cost_bound": ("cost_bound", np.sum),
     }
     variables: dict[str, Variable] = {}
     for name, (field, combine) in combined.items():

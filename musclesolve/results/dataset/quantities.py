@@ -310,7 +310,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "ground": ("ground_reaction_force", "center_of_pressure", "ground_predicted"),
 }
 """What `keep` may name besides the variables of a result -> its variables."""
-ALWAYS = ("status", "valid", "kkt_residual", "plausible", "max_isometric_force")
+ALWAYS = ("status", "valid", "gap", "moment_error", "plausible", "max_isometric_force")
 """Variables of every trial: solution, validity and certificate of each frame, verdict of the legs, and strength."""
 SIGNS = (
     "Angles, moments and powers are positive as the name of the coordinate says (hip_flexion: flexion). Joint moments "

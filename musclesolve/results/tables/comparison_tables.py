@@ -276,10 +276,10 @@ def _page_table(first: str, headings: Iterable[str]) -> Table:
 def _frames(facts: ComparisonFacts) -> Table:
     """A table of the frames by status under each cost, its certificate, and its agreement with EMG, if any."""
     emg = bool(facts.comparison.sizes.get("channel"))
-    headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
+    headings = [*(name.replace(" valid", "") for name in COUNTS), "largest gap"]
     table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])
     for cost, under in facts.under.items():
-        legs, largest = under.legs.values(), under.largest_kkt_residual
+        legs, largest = under.legs.values(), under.largest_gap
         counts = [", ".join(str(getattr(leg, fact)) for leg in legs) for fact in COUNTS.values()]
         agreement = ", ".join(f"{r:.2f}" for r in under.median_and_mean_correlation or ()) or "-"
         table.add_row(cost, *counts, "-" if np.isnan(largest) else f"{largest:.1e}", *[agreement] * emg)

@@ -127,7 +127,7 @@ COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first",
 """Headings of the columns of a table, which `COLUMN_MEANING` explains."""
 COLUMN_MEANING = (
     "us/frame: the fastest call; x batch: that time over the time of batch; solved: frames whose certificate holds; "
-    "worst: certificate; first: call in a process, on one frame [s]; MB: growth of the peak memory."
+    "worst: gap; first: call in a process, on one frame [s]; MB: growth of the peak memory."
 )
 
 
@@ -155,7 +155,7 @@ def _cells(row: Row) -> list[str]:
         number(row.ratio),
         str(row.frames) if row.frames else "-",
         str(row.solved) if row.frames else "-",
-        "-" if np.isnan(row.certificate) else f"{row.certificate:.0e}",
+        "-" if np.isnan(row.gap) else f"{row.gap:.0e}",
         "-" if np.isnan(row.iterations) else f"{row.iterations:.0f}",
         number(row.first_call_s),
         "-" if np.isnan(row.memory_mb) else f"{row.memory_mb:.0f}",

@@ -192,7 +192,7 @@ class Row:
     us_per_frame: float = np.nan  # of the fastest call [microseconds]
     first_call_s: float = np.nan  # on one frame, in a process that has imported musclesolve.sharing [s]
     solved: int = 0  # frames whose certificate holds
-    certificate: float = np.nan  # the largest one, of frames without solution too
+    gap: float = np.nan  # the largest one, of frames without solution too
     iterations: float = np.nan  # mean
     memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
     ratio: float = np.nan  # time per frame over that of `batch` on the same problem
@@ -258,7 +258,7 @@ def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
         "first_call_s": first,
         "solved": frames - unsolved,
         "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them
-        "certificate": float(np.fmax.reduce(solution.kkt_residual)),
+        "gap": float(np.fmax.reduce(solution.gap)),
         "memory_mb": memory.grown(),
         "remark": f"{unsolved} frames without a solution" if unsolved else "",
     }

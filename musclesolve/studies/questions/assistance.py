@@ -265,11 +265,11 @@ def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tupl
     """Find torques within limits that minimize the cost of the muscles of a part.
 
     Returns torques (T, shared) [N m], zero about the other degrees of freedom, NaN in frames without a solution; and
-    the certificate (T,) of each frame, of muscles and torques together.
+    the gap (T,) of each frame, of muscles and torques together.
     """
     _, solution, count, columns, largest = _solve_with_torques(part, sharing, limits, None)
     torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)
-    return torque, solution.kkt_residual
+    return torque, solution.gap
 
 
 def _solve_with_torques(

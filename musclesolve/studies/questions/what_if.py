@@ -271,7 +271,7 @@ MINIMIZED = ("minimized_before", "minimized", "minimized_together")
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (
     *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
-    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
+    *("knee_contact_lateral", "status", "valid", "gap", "moment_error", "cost", "cost_bound"),
     *MINIMIZED,
 )
 """Variables with different values in each scenario."""
@@ -296,7 +296,8 @@ def what_if(
     Returns:
         Dataset over scenario (the first one is "now"), time, muscle, dof, joint and side: activation, muscle_force [N],
         reserve_moment [N m], device_torque [N m] (NaN where nothing acts), contact_force [body weights],
-        knee_contact_medial and knee_contact_lateral [N], status, valid, kkt_residual and least_cost of each, with the
+        knee_contact_medial and knee_contact_lateral [N], status, valid, gap, moment_error, cost_bound and
+        least_cost of each, with the
         meaning that they have in a result.
 
     Raises:

@@ -171,14 +171,14 @@ def test_a_set_without_coordinates_has_those_of_the_newest_model(data: xr.Datase
 def test_a_table_has_units_in_its_header_and_the_same_numbers(data: xr.Dataset, tmp_path: Path) -> None:
     data = with_troubles(data)
     data["joint_moment"].attrs["units"] = "N m"
-    data["kkt_residual"].attrs["units"] = "1"
+    data["gap"].attrs["units"] = "1"
     ms.export(data, tmp_path / "walk.csv")
     with (tmp_path / "walk.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     column = [float(row["joint_moment.knee_flexion_r [N m]"]) for row in rows]
     np.testing.assert_array_equal(column, data.joint_moment.sel(dof="knee_flexion_r").values)
     assert rows[41]["status.r []"] == "INFEASIBLE"
-    assert rows[41]["kkt_residual.r [1]"] == ""  # no number is an empty cell
+    assert rows[41]["gap.r [1]"] == ""  # no number is an empty cell
     assert rows[41]["valid.r []"] == "0" and rows[0]["valid.r []"] == "1"
 
 

@@ -30,7 +30,7 @@ def solved(activation: np.ndarray, reserve: np.ndarray) -> tuple[Problem, Soluti
     status = np.where(reserve[:, 0] != 0.0, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8)
     nothing = np.zeros(frames)
     return problem, Solution(
-        *(activation, 100.0 * activation, reserve, 50.0 * reserve, status, nothing, nothing),
+        *(activation, 100.0 * activation, reserve, 50.0 * reserve, status, *[nothing] * 4),
         *(np.ones(frames, dtype=np.int64), np.full((frames, 1), np.nan), np.full((frames, 1), 50.0)),
         solver="structured",
         cost_name="force_squared",
