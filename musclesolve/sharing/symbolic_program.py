@@ -463,7 +463,7 @@ class Program:
             multiplier = self._estimated(activation, multiplier, pull)
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
-        attempt.iterations[:], attempt.claim[:] = iterations, claim
+        attempt.iterations[:], attempt.claim[:], attempt.message[:] = iterations, claim, message
         activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
             polish(problem, self.cost, attempt)
@@ -475,7 +475,7 @@ class Program:
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
         (value_of, multiplier_of, missing), notes = store_claims(
-            arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
+            arrays, np.arange(problem.n_frames), attempt, residual, constraints, further, solver
         )
         effort = (
             self.cost.value(problem, activation).sum() + reserve_cost(problem, reserve).sum() + value.sum()

@@ -218,7 +218,7 @@ def minimize_frames(
             lbg=np.concatenate([met, low[t] / size[t]]),
             ubg=np.concatenate([met, high[t] / size[t]]),
         )
-        attempt.claim[t] = claim_of(ended)
+        attempt.claim[t], attempt.message[t] = claim_of(ended), ended
         attempt.activation[t] = np.clip(x[:muscles], lower, upper)
         if soft:
             attempt.reserve[t] = x[muscles:] * row[t]
@@ -300,7 +300,10 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
 _CODES = {
     **{0: "Solve_Succeeded", 1: "Solved_To_Acceptable_Level", 2: "Infeasible_Problem_Detected"},
     **{-1: "Maximum_Iterations_Exceeded", -4: "Maximum_CpuTime_Exceeded", -5: "Maximum_WallTime_Exceeded"},
-    **{5: "User_Requested_Stop", -12: "Invalid_Option"},
+    **{3: "Search_Direction_Becomes_Too_Small", 4: "Diverging_Iterates", 5: "User_Requested_Stop"},
+    **{6: "Feasible_Point_Found", -2: "Restoration_Failed", -3: "Error_In_Step_Computation"},
+    **{-10: "Not_Enough_Degrees_Of_Freedom", -11: "Invalid_Problem_Definition", -12: "Invalid_Option"},
+    **{-13: "Invalid_Number_Detected", -100: "Unrecoverable_Exception", -102: "Insufficient_Memory"},
 }
 """Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
 
@@ -310,7 +313,9 @@ def final_message(stats: Mapping[str, Any]) -> str:
 
     CasADi prints a Ctrl-C during Ipopt, which ends with "NonIpopt_Exception_Thrown" then, and does not raise it.
     """
-    message = str(stats.get("return_status", "done" if stats.get("success") else "failed"))
+    message = stats.get("return_status")
+    if not isinstance(message, str):  # fatrop and blocksqp have no words of their own
+        message = str(stats.get("unified_return_status", "done" if stats.get("success") else "failed"))
     if message == "NonIpopt_Exception_Thrown":
         raise KeyboardInterrupt
     if message == "Invalid_Option":
@@ -349,7 +354,7 @@ class Cyipopt(IpoptOptions):
             functions, places, self, guess, jac_c_constant="yes", **bounds
         )
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Claim(x, -multiplier, iterations, claim_of(ended))
+        return Claim(x, -multiplier, iterations, claim_of(ended), ended)
 
 
 def call_ipopt(
@@ -391,7 +396,7 @@ def call_ipopt(
         except TypeError as error:
             raise bad_option(f"{option} = {value!r}") from error
     x, report = ipopt.solve(x0)
-    ended = final_message({"return_status": _CODES.get(report["status"], "failed")})
+    ended = final_message({"return_status": _CODES.get(report["status"], "Internal_Error")})
     return np.asarray(x), np.asarray(report["mult_g"]), iterations, ended
 
 
