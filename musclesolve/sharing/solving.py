@@ -88,7 +88,13 @@ def solve(
     chosen = find_cost(cost)
     chosen.check_names(*names)
     method = able_solver(chosen) if solver is None else solver
-    return solve_part(problem, chosen, method, on_infeasible, warm_start)
+    solution = solve_part(problem, chosen, method, on_infeasible, warm_start)
+    if problem.reserve_weight is None:
+        return solution
+    from musclesolve.sharing.analysis.needless_reserves import needless_reserves
+
+    needless = needless_reserves(problem, chosen, solution, solve_part)
+    return solution if needless is None else replace(solution, notes=(*solution.notes, needless.sentence))
 
 
 def solve_part(
