@@ -14,7 +14,7 @@ from musclesolve._util.messages import count_of, few
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.frame_program import claim_of
-from musclesolve.sharing.solver.ipopt import final_message
+from musclesolve.sharing.solver.ipopt import final_message, interruptible
 from musclesolve.sharing.status import Status
 
 SAME = 1e-4
@@ -36,11 +36,9 @@ def run(solver: Any, watching: Any, numbers: Mapping[str, Array]) -> End:
     if watching is not None:
         watching.count, watching.error = 0, None
     try:
-        found = solver(**numbers)
+        found = interruptible(solver, numbers)
     except RuntimeError as error:
         message = str(error).splitlines()[-1]
-        if message == "KeyboardInterrupt":
-            raise KeyboardInterrupt from None
         x, multiplier = (np.full(numbers[key].shape, np.nan) for key in ("x0", "lbg"))
         return End(x, multiplier, 0, Status.SOLVER_FAILED, message)
     if watching is not None and watching.error is not None:

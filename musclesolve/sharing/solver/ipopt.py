@@ -252,7 +252,7 @@ def _program(
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         if watching is not None:
             watching.count, watching.error = 0, None
-        claimed = program(**numbers)
+        claimed = interruptible(program, numbers)
         if watching is not None and watching.error is not None:
             raise watching.error
         x, multiplier = (claimed[key].full()[:, 0] for key in ("x", "lam_g"))
@@ -295,6 +295,16 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
         return casadi.nlpsol(name, "ipopt", problem, {**quiet, **watched, "ipopt": options})
     except RuntimeError as error:
         raise bad_option(str(error).strip().splitlines()[-1].rpartition("cpp:")[2]) from error
+
+
+def interruptible(solver: Any, numbers: Mapping[str, Array]) -> dict[str, Any]:
+    """Call a solver of CasADi, which turns a Ctrl-C between two evaluations into an error of its own."""
+    try:
+        return dict(solver(**numbers))
+    except RuntimeError as error:
+        if str(error).splitlines()[-1] == "KeyboardInterrupt":
+            raise KeyboardInterrupt from None
+        raise
 
 
 _CODES = {

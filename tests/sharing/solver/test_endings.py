@@ -5,7 +5,17 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.solver.ipopt import interruptible
 from musclesolve.sharing.solver.scipy_solvers import Slsqp, TrustConstr
+
+
+def test_a_ctrl_c_between_two_evaluations_is_one():
+    def interrupted(**numbers):
+        raise RuntimeError("Error in Function::call for 'sharing' [IpoptInterface]:\nKeyboardInterrupt")
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(interrupted, {})
+
 
 KINDS = [ms.sharing.Ipopt, *([ms.sharing.Cyipopt] if ms.solvers()["cyipopt"].installed else [])]
 
