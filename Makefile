@@ -1,7 +1,8 @@
-# Every target makes its own environment in .venv first; nothing else on the machine is changed.
-#   make demo     the bundled reference stride, end to end
-#   make test     the tests
+# Every target first installs what it needs into .venv; nothing else on the machine is changed.
+#   make demo     the bundled reference stride, end to end, with what `pip install .` brings
+#   make test     the tests; at the end, what was left out for want of a package, and how to install it
 #   make test-thorough  the same, with every case of the largest sweeps
+#   make complete  every package that a test can use, PyTorch and OpenSim included
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
 #   make docs     plain words (tools/prose.py), every example of the pages, and the documentation as a site, in
@@ -19,43 +20,50 @@ RUN    := $(VENV)/$(SCRIPTS)/python
 # One thread per linear-algebra call: the tests run side by side already.
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+# What pytest is called with: make test PYTEST='-x --no-skips'
+PYTEST ?=
+# PyPI has no CPU build of torch for Linux, only one that brings several GB of CUDA. The CPU build is taken where pip
+# finds it, else from PyTorch's own index.
+TORCH := torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 # Bytecode is kept: the tests start many processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-thorough lint package docs recipes road bench clean
+.PHONY: demo test test-thorough complete lint package docs recipes road bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
 	$(RUN) -m musclesolve demo -o demo-output
 	@echo "Open $(CURDIR)/demo-output/report.html in a browser"
 
-test: $(VENV)/installed
-	$(RUN) -m pytest -n 2 --dist worksteal tests
+test: $(VENV)/testers
+	$(RUN) -m pytest -n 2 --dist worksteal tests $(PYTEST)
 
 test-thorough: export MUSCLESOLVE_TESTS := thorough
 test-thorough: test
+
+complete: $(VENV)/complete
 
 lint: $(VENV)/linters
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 
-package: $(VENV)/installed
+package: $(VENV)/testers
 	$(RUN) tools/check_package.py
 
 docs: $(VENV)/writers
 	$(RUN) tools/prose.py
-	MUSCLESOLVE_TESTS=thorough $(RUN) -m pytest -n 2 --dist worksteal tests/documents tests/examples
+	MUSCLESOLVE_TESTS=thorough $(RUN) -m pytest -n 2 --dist worksteal tests/documents tests/examples $(PYTEST)
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open $(CURDIR)/site/index.html"
 
-recipes: $(VENV)/installed
+recipes: $(VENV)/testers
 	$(RUN) tools/follow_recipes.py
 
 road: $(VENV)/installed
 	$(RUN) tools/road.py
 
-bench: $(VENV)/installed
+bench: $(VENV)/testers
 	$(RUN) -m musclesolve benchmark
 	$(RUN) -m benchmarks
 
@@ -70,14 +78,26 @@ $(VENV)/created:
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# Each stage adds packages to those that are there.
 $(VENV)/installed: $(VENV)/created pyproject.toml
+	$(RUN) -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/testers: $(VENV)/created pyproject.toml
 	$(RUN) -m pip install --quiet --editable '.[test]'
-	@touch $@
+	@touch $(VENV)/installed $@
 
-$(VENV)/linters: $(VENV)/installed
+$(VENV)/linters: $(VENV)/created pyproject.toml
 	$(RUN) -m pip install --quiet --editable '.[test,lint]'
-	@touch $@
+	@touch $(VENV)/installed $(VENV)/testers $@
 
-$(VENV)/writers: $(VENV)/installed
+$(VENV)/writers: $(VENV)/created pyproject.toml
 	$(RUN) -m pip install --quiet --editable '.[test,docs]'
-	@touch $@
+	@touch $(VENV)/installed $(VENV)/testers $@
+
+$(VENV)/complete: $(VENV)/created pyproject.toml
+	$(RUN) -m pip install --quiet '$(TORCH)' || \
+	  $(RUN) -m pip install --quiet '$(TORCH)' --index-url https://download.pytorch.org/whl/cpu || \
+	  echo "No CPU build of PyTorch could be installed ($(TORCH)): its tests will be skipped" >&2
+	$(RUN) -m pip install --quiet --editable '.[complete]'
+	@touch $(VENV)/installed $(VENV)/testers $(VENV)/linters $(VENV)/writers $@

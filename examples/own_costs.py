@@ -61,14 +61,15 @@ def synergies(activation, force, data):
 def main() -> None:
     """Solve twelve frames of stance under each cost; print certificates and the largest force of the soleus."""
     trial = ms.data.reference_stride()
-    problem = ms.leg_problem(ms.run(trial), "r", trial=trial)  # with joint reactions
-    problem = problem.frames(np.flatnonzero(problem.valid)[:12])
-    usual, frames = ms.solve(problem, "activation_power").activation, problem.n_frames
+    whole = ms.leg_problem(ms.run(trial), "r", trial=trial)  # with joint reactions
+    problem = whole.frames(np.flatnonzero(whole.valid)[:12])
+    usual, frames = ms.solve(whole, "activation_power").activation, problem.n_frames
     knee = {"is_knee": [name.startswith("knee") for name in problem.reaction]}
     ankle = {"is_ankle": [name == "ankle_dorsiflexion_r" for name in problem.dof]}
     measured = {"is_measured": np.isin(problem.muscle, ["soleus_r", "tibialis_anterior_r"]) * 1.0}
-    emg = {"weight": np.linspace(0.0, 5.0, frames), "envelope": usual + 0.05}  # of every frame
-    modules = {"W": np.linalg.svd(usual.T)[0][:, :3]}
+    # of every frame of the whole problem; finite also where it has no solution
+    emg = {"weight": np.linspace(0.0, 5.0, whole.n_frames), "envelope": np.nan_to_num(usual) + 0.05}
+    modules = {"W": np.linalg.svd(usual[problem.frame_number].T)[0][:, :3]}
 
     reactions, arms = ("reaction_matrix", "reaction_offset"), ("moment_arm", "fiber_force_capacity")
     costs = [

@@ -16,6 +16,7 @@ from musclesolve.errors import file_error, not_installed
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.simulated_body import (
     ANGLE,
+    DIFFERENCED,
     LENGTH,
     Drawing,
     SimulatedModel,
@@ -124,11 +125,11 @@ class BiorbdModel(SimulatedModel):
                 "a motion without contact, or a model of OpenSim or MuJoCo",
                 "leave the loads out",
             )
-        model, time = self.model, check_increasing(time, where="time")
+        model, time = self.model, check_increasing(time, DIFFERENCED, where="time")
         q = check_array(positions, "q", (len(time), model.nbQ()))
         self.check_limits(q)
-        rate = np.gradient(q, time, axis=0)
-        of_frames = zip(q, rate, np.gradient(rate, time, axis=0), strict=True)
+        rate = np.gradient(q, time, axis=0, edge_order=2)
+        of_frames = zip(q, rate, np.gradient(rate, time, axis=0, edge_order=2), strict=True)
         muscles = [model.muscle(k) for k in range(model.nbMuscles())]
         rows: list[tuple[Array, ...]] = []
         for pose, speed, change in of_frames:
@@ -155,7 +156,7 @@ class BiorbdModel(SimulatedModel):
         ]
         return simulated_motion(
             *(time, coordinates, arm, tau, q, rate),
-            simulated_muscles(self.muscles, force, optimal, slack, fastest, pennation),
+            simulated_muscles(self.file, self.muscles, force, optimal, slack, fastest, pennation),
             musculotendon_length=length,
             musculotendon_velocity=velocity,
             fiber_length=fiber,

@@ -12,6 +12,7 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 
 import copy
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -28,6 +29,7 @@ from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.simulated_body import (
     ANGLE,
+    DIFFERENCED,
     LENGTH,
     Drawing,
     SimulatedModel,
@@ -69,6 +71,7 @@ class MujocoModel(SimulatedModel):
             names = [self._name("ACTUATOR", k) for k in without]
             raise input_error(
                 "bad_model",
+                file=self.file,
                 where=shortened(names),
                 problem="muscles have no range of lengths" if names else "the model has no muscle actuator",
                 expected="muscle actuators with a length range, from which MuJoCo has their optimal lengths",
@@ -208,7 +211,8 @@ class MujocoModel(SimulatedModel):
     ) -> SimulatedMotion:
         """Muscles and inverse dynamics along a motion; see `problem`."""
         engine, model = _engine(), copy.copy(self.model)
-        time = check_increasing(time, where="time")
+        least = DIFFERENCED if qvel is None or qacc is None else 1
+        time = check_increasing(time, least, where="time")
         frames, bodies = len(time), model.nbody
         qpos = check_array(qpos, "qpos", (frames, model.nq))
         self.check_limits(qpos)
@@ -216,7 +220,9 @@ class MujocoModel(SimulatedModel):
             self._differences(time, qpos) if qvel is None else check_array(qvel, "qvel", (frames, model.nv))
         )
         qacc = (
-            np.gradient(qvel, time, axis=0) if qacc is None else check_array(qacc, "qacc", (frames, model.nv))
+            np.gradient(qvel, time, axis=0, edge_order=2)
+            if qacc is None
+            else check_array(qacc, "qacc", (frames, model.nv))
         )
         wrenches = None if external is None else check_array(external, "external", (frames, bodies, 6))
         count = len(self.muscle)
@@ -265,7 +271,7 @@ class MujocoModel(SimulatedModel):
         coordinates = [(names[k], units[k], str(model.dof_bodyid[k])) for k in independent]
         return simulated_motion(
             *(time, coordinates, arm, tau, angle[:, independent], qvel[:, independent]),
-            simulated_muscles(self.muscles, self._peak(), optimal, slack, fastest),
+            simulated_muscles(self.file, self.muscles, self._peak(), optimal, slack, fastest),
             musculotendon_length=length,
             musculotendon_velocity=rate,
             fiber_length=length - slack,
@@ -333,14 +339,22 @@ class MujocoModel(SimulatedModel):
         return control
 
     def _differences(self, time: Array, qpos: Array) -> Array:
-        """Velocities (T, nv) from central differences of positions (T, nq), one-sided at the ends."""
-        engine, last = _engine(), len(time) - 1
-        velocity = np.zeros((len(time), self.model.nv))
-        for frame in range(len(time)):
-            before, after = max(frame - 1, 0), min(frame + 1, last)
-            step = float(time[after] - time[before])
-            engine.mj_differentiatePos(self.model, velocity[frame], step, qpos[before], qpos[after])
-        return velocity
+        """Velocities (T, nv) from differences of positions (T, nq), of second order also at the ends.
+
+        The mean velocities between frames are interpolated linearly in time, and extrapolated to both ends.
+        """
+        engine, step = _engine(), np.diff(time)
+        mean = np.zeros((len(step), self.model.nv))
+        for k, pose in enumerate(pairwise(qpos)):
+            engine.mj_differentiatePos(self.model, mean[k], float(step[k]), *pose)
+        change = np.diff(mean, axis=0) / (step[:-1] + step[1:])[:, None]
+        return np.concatenate(
+            [
+                mean[:1] - step[0] * change[:1],
+                mean[:-1] + step[:-1, None] * change,
+                mean[-1:] + step[-1] * change[-1:],
+            ]
+        )
 
     def _forces(self, length: Array, rate: Array) -> tuple[Array, Array]:
         """Capacities and passive forces (n,) [N] at lengths [m] and rates [m/s]."""

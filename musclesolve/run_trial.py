@@ -102,7 +102,7 @@ def share_model(
     if is_simulated(model):
         from musclesolve.simulated import simulated_result
 
-        return simulated_result(str(model), coordinates, moments, cost, solver, {"side": side, **choices})
+        return simulated_result(model, coordinates, moments, cost, solver, side, choices)
     settings = model_settings(**choices)
     tendon, stated = settings.muscles.tendon, settings.sharing
     chosen = find_cost(cost)

@@ -9,70 +9,89 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import check_keywords, few, folded
+from musclesolve._util.messages import few, folded
 from musclesolve._util.sides import BOTH
 from musclesolve.biorbd import BiorbdModel
 from musclesolve.constants import BIORBD
 from musclesolve.errors import InputError, file_error
 from musclesolve.mujoco import MujocoModel
 from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.simulated_body import ANGLE, LENGTH, SimulatedBody, SimulatedModel
 from musclesolve.recording.data import Table
-from musclesolve.recording.formats import read_forces_table
+from musclesolve.recording.formats import read_positions_table
 from musclesolve.recording.text.cells import role_and_size
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.results.finding import Where, finding
-from musclesolve.settings.trial import ModelSettings, share_arguments
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import ModelSettings, is_predicted, share_arguments
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import able_solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
 
 _OPTIONS = ("least_activation", "reserve_weight", "loads")
-"""Options of `share`, beside cost and solver, that do not ask for anatomy."""
+"""Keywords of `share_model`, beside cost and solver, that such a model takes."""
 _ROLES = {ANGLE: "angle", LENGTH: "point", "": ""}
 """Unit of a position -> role of a column in a unit of it."""
 
 
 def simulated_result(
-    model: str | Path, coordinates: Any, moments: Any, cost: Any, solver: Any, options: Mapping[str, Any]
+    model: str | Path,
+    coordinates: Any,
+    moments: Any,
+    cost: str | Cost,
+    solver: str | Solver | None,
+    side: str,
+    choices: Mapping[str, Any],
 ) -> xr.Dataset:
     """Share the moments of a model along its positions, the path of a table; arguments as of `share_model`.
 
     Raises:
+        TypeError: there is no such keyword.
         InputError: the model cannot be read, the motion has other columns, an option is for OpenSim models.
     """
-    usual, places, path = ModelSettings(), share_arguments(), Path(model)
-    check_keywords(options, ("side", *places), "share_model()")
-    defaults = {name: usual[table][key] for name, (table, key) in places.items()} | {"side": BOTH}
-    stated = {name: value for name, value in options.items() if value not in (None, defaults.get(name))}
-    if others := [
-        name for name in ("moments" * (moments is not None), *stated) if name and name not in _OPTIONS
-    ]:
-        raise file_error(
-            "conflict",
-            (path, others[0]),
-            f"{few(others)}: for OpenSim models",
-            f"of the options of share for this model cost, solver, {', '.join(_OPTIONS)}",
-            "leave it out",
-        )
+    path, settings = Path(model), _settings(Path(model), moments, side, choices)
     reader = BiorbdModel if path.suffix.casefold() == BIORBD else MujocoModel
     read: SimulatedModel = reader.read(path)
-    table = read_forces_table(file_path(coordinates, "coordinates"))
+    table = read_positions_table(file_path(coordinates, "coordinates"))
     positions, notes = _positions(table, read)
     read.check_limits(positions, table.path)
     files = {"model": path, "coordinates": table.path}
-    if loads := stated.pop("loads", None):
-        files["loads"] = Path(loads)
-    weights = {name: defaults[name] for name in _OPTIONS[:2]} | stated
+    if settings.files.loads is not None:
+        files["loads"] = Path(settings.files.loads)
     motion = read.along(table.time, positions, files.get("loads"))
-    chosen = find_cost(cost)
-    sharing = Sharing(chosen, able_solver(chosen) if solver is None else find_solver(solver), **weights)
+    chosen, weights = find_cost(cost), settings.sharing
+    method = able_solver(chosen) if solver is None else find_solver(solver)
+    sharing = Sharing(
+        chosen, method, reserve_weight=weights.reserve_weight, least_activation=weights.least_activation
+    )
     body = SimulatedBody.from_motion(read, positions, motion, sharing, files, [*table.sentences, *notes])
     findings = [
         replace(finding(note.code, "warning", {"sentence": note}, Where(file=path)), remedy=note.remedy)
         for note in body.warnings
     ]
     return judged_result(body, findings)
+
+
+def _settings(model: Path, moments: Any, side: str, choices: Mapping[str, Any]) -> ModelSettings:
+    """The settings of a model, without those that only an OpenSim model takes."""
+    places = share_arguments()
+    others = ["moments"] * (moments is not None) + ["side"] * (side != BOTH)
+    others += ["loads predicted from the motion"] * is_predicted(choices.get("loads"))
+    for name, (table, key) in places.items():
+        if name not in _OPTIONS and choices.get(name) is not None:
+            option = tables_of(ModelSettings)[table].settings[key].option_of(key)
+            others.append(f"{name} ({option})" if option != f"--{name.replace('_', '-')}" else name)
+    if others:
+        raise file_error(
+            "conflict",
+            model,
+            f"only OpenSim models take {few(others)}",
+            f"of the options of share cost, solver, {', '.join(_OPTIONS[:-1])} and, for MuJoCo, {_OPTIONS[-1]}",
+            "leave it out",
+        )
+    return model_settings(**choices)
 
 
 def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:

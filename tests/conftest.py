@@ -20,6 +20,7 @@ from computed_once import compute_once
 from here import computed_here, computed_in_processes
 from hypothesis import HealthCheck, settings
 from recorded_data import REPOSITORY, recorded
+from skips import Skips
 from thorough import THOROUGH, left_out
 
 from musclesolve import read_osim, read_trial, run
@@ -36,6 +37,17 @@ settings.load_profile("untimed" if THOROUGH else "part")
 
 LONG = ("tests/desk", "tests/studies/study", "tests/report")
 """Folders of the longest tests: what runs last should be short, so that two processes end together."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-skips", action="store_true", help="fail where a test is skipped, see tests/support/skips.py"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the process that distributes tests, or the only one
+        config.pluginmanager.register(Skips(config))
 
 
 def pytest_sessionstart() -> None:

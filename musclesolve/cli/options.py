@@ -108,7 +108,8 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     text += f", {setting.limits}" if setting.limits else ""
     text += f": {', '.join(setting.choices)}" if setting.choices else ""
     text += "; repeatable" if setting.kind in REPEATABLE else ""
-    text += "; default: as in the trial file." if replaces else "."
+    default = "as in the trial file" if replaces else setting.default if file is ModelSettings else None
+    text += "." if default is None else f"; default: {default}."
     of_one = {"number_or_weights": "[WORD=]NUMBER", "name_list": "<str>", "numbers": "<float>"}
     metavar = of_one.get(setting.kind)  # of one option: those of a list are given again, not between commas
 
@@ -163,7 +164,7 @@ def with_settings(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=_default(setting, replaces),
+                default=_default(setting, file),
                 annotation=Annotated[
                     str | None if setting.words else TYPES[setting.kind],
                     setting_option(file, *places[name], replaces),
@@ -185,11 +186,11 @@ def with_settings(
     return decorate
 
 
-def _default(setting: Setting, replaces: bool) -> Any:
-    """Return the default of the option of a setting, which its command is called without."""
+def _default(setting: Setting, file: type[Settings]) -> Any:
+    """Return the default of the option of a setting: of a trial file None, so that what is typed can be told apart."""
     if setting.required:
         return inspect.Parameter.empty
-    return None if replaces or setting.kind in REPEATABLE else setting.default
+    return setting.default if file is CommandSettings and setting.kind not in REPEATABLE else None
 
 
 def _stated(setting: Setting, typed: Any) -> Any:

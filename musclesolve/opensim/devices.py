@@ -13,14 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve.muscles.paths.engine import solve_paths
-from musclesolve.opensim.functions import (
-    Constant,
-    Function,
-    LinearFunction,
-    piecewise_linear,
-    simm_spline,
-    smooth_step,
-)
+from musclesolve.opensim.functions import Constant, Function, LinearFunction, simm_spline, smooth_step
 from musclesolve.opensim.geometry import path_blocks, path_system
 from musclesolve.opensim.kinematics import BodyMotion, frames_in_ground
 from musclesolve.opensim.model import Coordinate, Device, Frame, Law, OpenSimModel, OpenSimPath, OpenSimPoint
@@ -72,23 +65,27 @@ def bushing_force(x: Array, parts: Sequence[tuple[Law, slice]], damping: Array) 
     return np.asarray(-np.stack(forces, axis=1) - damping * x[:, 6:])
 
 
-def strand_tension(
-    x: Array, slack: float, unit: float, scale: float, function: Function, damping: float = 0.0
-) -> Array:
-    """Tension f = scale g((L - l0) / unit) (1 + d Ld), of a strand that does not push; d [s/m]."""
-    stretch = (x[:, :1] - slack) / unit
-    return np.asarray(scale * function.value(stretch) * (1.0 + damping * x[:, 1]))
+def spring_tension(x: Array, rest: float, stiffness: float, damping: float) -> Array:
+    """OpenSim's PathSpring: f = k (L - l0) (1 + d Ld) of a spring that is longer than at rest; d [s/m]."""
+    return np.asarray(stiffness * np.maximum(x[:, 0] - rest, 0.0) * (1.0 + damping * x[:, 1]))
+
+
+def ligament_tension(x: Array, rest: float, scale: float, curve: Function) -> Array:
+    """OpenSim's Ligament: f = F g(L / l0) while it is longer than at rest, zero else, whatever its curve g is there."""
+    return np.where(x[:, 0] > rest, scale * curve.value(x[:, :1] / rest), 0.0)
 
 
 def blankevoort_tension(x: Array, slack: float, stiffness: float, transition: float, damping: float) -> Array:
     """OpenSim's Blankevoort1991Ligament: f = k s^2 / (2 e) up to a strain s of e, then k (s - e / 2), plus d sd.
 
-    The damper acts while the strand, longer than its slack length, becomes longer.
+    The damper acts while the strand, longer than its slack length, becomes longer; it sets in over a strain of 0.01.
     """
-    strain, rate = x[:, 0] / slack - 1.0, x[:, 1] / slack
-    toe = 0.5 * strain**2 / transition
+    strain, rate = x[:, 0] / slack - 1.0, np.maximum(x[:, 1] / slack, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # e may be zero
+        toe = 0.5 * strain**2 / transition
     spring = np.where(strain < transition, toe, strain - 0.5 * transition)
-    return np.where(strain > 0.0, stiffness * spring + damping * np.maximum(rate, 0.0), 0.0)
+    damper = damping * rate * _ONSET.value(strain[:, None])
+    return np.where(strain > 0.0, stiffness * spring + damper, 0.0)
 
 
 _OPERATORS: dict[type, Callable[..., Array]] = {
@@ -146,8 +143,8 @@ def _formula(tree: ast.expr, numbers: Mapping[str, int], x: Array) -> Array:
 
 _ENDS = ("socket_frame1", "socket_frame2")
 _PARTS = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
-_SLACK = piecewise_linear(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
-"""Zero below zero, and then x."""
+_ONSET = smooth_step(0.0, 0.01, 0.0, 1.0)
+"""Share of the damper of a Blankevoort1991Ligament, by the strain."""
 _LIGAMENT = (
     np.array([-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0]),
     np.array([0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0]),
@@ -217,11 +214,9 @@ def read_device(
         return None
     elif kind == "PathSpring":
         law = partial(
-            strand_tension,
-            slack=number("resting_length"),
-            unit=1.0,
-            scale=number("stiffness"),
-            function=_SLACK,
+            spring_tension,
+            rest=number("resting_length"),
+            stiffness=number("stiffness"),
             damping=number("dissipation"),
         )
     elif kind == "Ligament":
@@ -229,7 +224,7 @@ def read_device(
         curve = (stated or [simm_spline(*_LIGAMENT)])[0]
         if curve is not None:
             rest, scale = number("resting_length"), number("pcsa_force")
-            law = partial(strand_tension, slack=0.0, unit=rest, scale=scale, function=curve)
+            law = partial(ligament_tension, rest=rest, scale=scale, curve=curve)
     elif kind == "Blankevoort1991Ligament":
         law = partial(
             blankevoort_tension,

@@ -28,6 +28,7 @@ from musclesolve.pipeline.measured_activation import MeasuredActivation, Measure
 from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import SourceFrames, chosen_frames
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -199,8 +200,8 @@ class SharingGroup:
     (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
     valid motion. time (T,) [s], NaN of frames without order. loads: None without ground reactions. emg (T, n):
     activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
-    translation]: of the degrees of freedom, None where not kept. number (T,), whole: of some frames of a long motion,
-    their numbers there, and what their problem has of all frames: `Problem.whole_frames`, perhaps `largest_arm`.
+    translation]: of the degrees of freedom, None where not kept. source_frames: see `Problem`. whole: what the
+    problem of some frames has of all frames, `Problem.largest_arm`.
     """
 
     sides: tuple[str, ...]
@@ -214,14 +215,15 @@ class SharingGroup:
     emg: Array | None = None
     angle: Array | None = None
     rate: Array | None = None
-    number: Indices | None = None
+    source_frames: SourceFrames | None = None
     whole: Mapping[str, Any] = field(default_factory=dict)
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
         """Select some frames of the part, without loads unless they are needed."""
         selected = {name: array[which] for name, array in over_frames(self).items()}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
-        return replace(self, state=self.state.frames(which), loads=loads, **selected)
+        source = chosen_frames(self.source_frames, len(self.time), which)
+        return replace(self, state=self.state.frames(which), loads=loads, source_frames=source, **selected)
 
     def part(self, dofs: Indices, muscles: Indices, loads: JointLoads | None = None) -> SharingGroup:
         """Some degrees of freedom and the muscles that act on them alone, by number, and their loads."""

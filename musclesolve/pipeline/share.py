@@ -31,6 +31,7 @@ from musclesolve.pipeline.body import (
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import chosen_frames
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
 from musclesolve.sharing.solving import solve_part
@@ -112,7 +113,7 @@ def share_in_blocks(
     frames, carried = len(parts[0].time), [dict[str, Any]() for _ in parts]
     sizes = ((len(part.shared), len(part.state.parameters.names)) for part in parts)
     arrays = in_files([SolutionArrays.unfilled(frames, *size) for size in sizes])
-    wholes = [_numbered(part, sharing.cost) for part in parts]
+    wholes = [_with_largest_arm(part, sharing.cost) for part in parts]
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
         solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
@@ -133,13 +134,13 @@ def share_in_blocks(
     )
 
 
-def _numbered(part: SharingGroup, cost: Cost) -> SharingGroup:
-    """A part whose frames have, some at a time, what their cost needs of the long motion."""
-    arms, whole = part.state.moment_arm, dict[str, Any](whole_frames=len(part.time))
-    if any(one.of_all_frames or not one.built_in for one in single_costs(cost)):
-        sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
-        whole["largest_arm"] = np.max(sizes, axis=0)
-    return replace(part, number=np.arange(len(arms)), whole=whole)
+def _with_largest_arm(part: SharingGroup, cost: Cost) -> SharingGroup:
+    """A part of a long motion whose frames have, some at a time, the largest moment arms if the cost may need them."""
+    if not any(one.of_all_frames or not one.built_in for one in single_costs(cost)):
+        return part
+    arms = part.state.moment_arm
+    sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
+    return replace(part, whole={"largest_arm": np.max(sizes, axis=0)})
 
 
 def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:
@@ -168,7 +169,6 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "fiber_force_capacity": state.fiber_force_capacity,
         "fiber_length": state.fiber_length,
         "fiber_velocity": state.fiber_velocity,
-        "joint_angle": None if part.angle is None else part.angle[:, part.rows],
         "joint_rate": None if part.rate is None else part.rate[:, part.rows],
         "reaction_matrix": None if loads is None else loads.matrix,
         "reaction_offset": None if loads is None else loads.offset(state.passive_force),
@@ -177,9 +177,11 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "max_isometric_force": state.parameters.max_isometric_force,
         "optimal_fiber_length": state.parameters.optimal_fiber_length,
     }
+    # the body has compared the angles with its ranges, which may be wider than a turn
+    whole = {"joint_angle": None if part.angle is None else part.angle[:, part.rows], **part.whole}
     if like is not None:
         lower = np.full(like.lower.shape, sharing.least_activation)
-        return like.with_arrays(**arrays, lower=lower, **part.whole)
+        return like.with_arrays(**arrays, lower=lower, source_frames=part.source_frames, **whole)
     problem = Problem(
         **arrays,
         lower=np.array(sharing.least_activation),
@@ -189,8 +191,9 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         time=None if np.isnan(part.time).all() else part.time,
         joints_crossed=state.parameters.joints_crossed,
         reaction=None if loads is None else loads.components,
+        source_frames=part.source_frames,
     )
-    return problem.with_arrays(frame_number=part.number, **part.whole) if part.whole else problem
+    return problem.with_arrays(**whole)
 
 
 def motion_cost(cost: str | Cost) -> Cost:
@@ -301,4 +304,5 @@ def motion_problem(
         lower=np.array(least_activation),
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
         emg=None if part.emg is None else part.emg[run],
+        source_frames=chosen_frames(part.source_frames, len(part.time), run),
     )

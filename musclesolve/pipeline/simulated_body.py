@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,8 @@ from musclesolve.sharing.solver.solver_registry import find_solver
 
 _NO_ARM = 1e-12
 """Largest moment arm of a coordinate on which no muscle acts [m; 1 if a length]."""
+DIFFERENCED = 3
+"""Least number of frames whose differences give rates and accelerations."""
 _CARRIED = 0.25
 """Force on coordinates without muscles, as a share of the weight, that shows missing loads."""
 ANGLE, LENGTH = "rad", "m"
@@ -107,7 +109,7 @@ class SimulatedModel(Protocol):
             )
 
 
-def is_simulated(model: object) -> bool:
+def is_simulated(model: object) -> TypeGuard[str | Path]:
     """Whether a file holds a model of MuJoCo or biorbd: by its name, an XML file by its content."""
     if not isinstance(model, str | Path):
         return False
@@ -123,6 +125,7 @@ def is_simulated(model: object) -> bool:
 
 
 def simulated_muscles(
+    file: Path | None,
     names: tuple[str, ...],
     force: ArrayLike,
     optimal: ArrayLike,
@@ -130,11 +133,25 @@ def simulated_muscles(
     fastest: ArrayLike,
     pennation: ArrayLike = 0.0,
 ) -> MuscleParameters:
-    """Parameters of muscles whose curves the program computes: no Hill curves, no passive elements."""
+    """Parameters of muscles whose curves the program computes: no Hill curves, no passive elements.
+
+    Raises:
+        InputError: a strength or optimal length is not positive; file: of the model, for the message.
+    """
     force, optimal, slack, fastest, pennation, strain, joints = (
         np.array(np.broadcast_to(numbers, len(names)), float)
         for numbers in (force, optimal, slack, fastest, pennation, TENDON_STRAIN, 1.0)
     )
+    for what, unit, numbers in (("maximum isometric force", "N", force), ("optimal length", "m", optimal)):
+        if (bad := np.flatnonzero(~(numbers > 0.0))).size:
+            raise input_error(
+                "bad_model",
+                file=file,
+                where=few([names[k] for k in bad]),
+                problem=f"the {what} is {numbers[bad[0]]:g} {unit}",
+                expected="a positive number",
+                remedy="correct the muscle in the model",
+            )
     none = PassiveElement(*np.zeros((3, len(names))))
     return MuscleParameters(
         names, force, optimal, slack, pennation, fastest, strain, joints, families=(), passive=none

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import ALL_SIDES, side_of
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of
 from musclesolve.constants import UNCERTAINTY_FILE
 from musclesolve.errors import file_error
 from musclesolve.plotting.page.page_style import FORMATS
@@ -48,6 +48,7 @@ class FigureName:
     section: str = ""
     tab: str = ""
     quantity: str = ""
+    legs: bool = False
 
     @property
     def pages(self) -> list[str]:
@@ -56,17 +57,23 @@ class FigureName:
         return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
 
     def is_drawable(self, data: "xr.Dataset") -> bool:
-        """Whether a dataset has the variable that the figure needs."""
-        return not self.needs or self.needs in data.variables
+        """Whether a dataset has the variable that the figure needs, and a leg for a figure of the legs."""
+        return not self._lacking(data)
+
+    def _lacking(self, data: "xr.Dataset") -> str:
+        """Return what the figure needs and a dataset does not have; "" where it has all."""
+        if self.needs and self.needs not in data.variables:
+            return self.needs
+        return "a right or left leg" if self.legs and not SIDE_NAMES.keys() & {*data["side"].values} else ""
 
     def check(self, data: "xr.Dataset") -> None:
-        """Refuse a dataset without the variable that the figure needs."""
-        if not self.is_drawable(data):
+        """Refuse a dataset without what the figure needs."""
+        if lacking := self._lacking(data):
             raise file_error(
                 "bad_result",
                 data.encoding.get("source"),
-                f"the figure {self.name} is drawn from {self.needs}, which this result does not have",
-                "a result with this variable",
+                f"the figure {self.name} is drawn from {lacking}, which this result does not have",
+                f"a result with {lacking}",
                 "choose another figure, or compute the result with this version and with what "
                 "the variable follows from, such as loads for contact forces, elastic tendons "
                 "for their strain",

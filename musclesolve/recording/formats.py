@@ -103,6 +103,11 @@ def read_forces_table(path: str | Path) -> Table:
     return _reader(path, FORCES, "forces", also=(".c3d",))(Path(path))
 
 
+def read_positions_table(path: str | Path) -> Table:
+    """Read positions of a model over time, in the units of the file, as named columns from a file of text."""
+    return _reader(path, FORCES, "coordinates")(Path(path))
+
+
 def read_channels(path: str | Path) -> Table:
     """Read signals over time, in the units of the file, as named channels from a file of any known format."""
     return _reader(path, CHANNELS, "EMG")(Path(path))

@@ -758,7 +758,12 @@ def choices_in_doubt(facts: Facts) -> Said:
 
 @of_result
 def method(facts: Facts) -> Said:
-    """State the limits of the method: own skeleton or OpenSim model, rigid or elastic tendons."""
+    """State the limits of the method: own skeleton, OpenSim model or model of a simulator; rigid or elastic tendons."""
+    if simulator := facts.result.attrs.get("simulator"):
+        yield say("minimum")
+        yield say("simulated", simulator=simulator)
+        yield say("purpose")
+        return
     kind = "elastic_tendons" if is_elastic(facts.result) else "rigid_tendons"
     skeleton = ("opensim",) if MODEL in facts.result.attrs else ("foot", "knee")
     for code in ("minimum", kind, "strength", "ligaments", *skeleton, "markers", "purpose"):

@@ -103,14 +103,20 @@ class ExpressionConstraint:
         rounding = SLACK * np.abs(curvature).max(initial=0.0)
         return bool((curvature >= -rounding).all()), bool((curvature <= rounding).all())
 
-    def bounds(self, frames: int) -> tuple[Array, Array]:
-        """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
+    def bounds(self, problem: Problem) -> tuple[Array, Array]:
+        """Lower and upper bounds in the frames of a problem, (T,) each; refuse bounds of another number of frames."""
+        whole, frames = problem.whole_frames, problem.n_frames
         for bound in (self.lower, self.upper):
-            if bound.ndim and bound.shape != (frames,):
-                expected = f"a number, or one for each of {frames} frames"
+            if bound.ndim and len(bound) not in (whole, frames):
+                of_whole = "" if whole == frames else f", or of all {whole} of the whole problem"
+                expected = f"a number, or one for each of {frames} frames{of_whole}"
                 name = f"a bound of the constraint {self.name}"
                 raise input_error("bad_shape", expected=expected, name=name, shape=bound.shape)
-        return np.broadcast_to(self.lower, frames), np.broadcast_to(self.upper, frames)
+        lower, upper = (
+            bound[problem.frame_number] if bound.shape == (whole,) else np.broadcast_to(bound, frames)
+            for bound in (self.lower, self.upper)
+        )
+        return lower, upper
 
 
 def expression_constraint(
@@ -129,7 +135,8 @@ def expression_constraint(
         name: in messages and solutions.
         expression: `expression(activation, force, data)` gives the value of one frame; arguments as for
             `expression_cost`. A muscle is picked by its number, `problem.muscle.index("soleus_r")`.
-        lower: of the value, in its own unit; a number, or (T,) numbers.
+        lower: of the value, in its own unit; a number, or (T,) numbers: of all frames of the problem also
+            where a part of it is solved (`Problem.frames`), or of the frames of this part.
         upper: the upper bound; equal to lower for an equation.
         uses: fields of Problem that become attributes of data, see `expression_cost`.
         constants: further attributes of data.
@@ -245,7 +252,7 @@ def solve_constrained(
     """
     from musclesolve.sharing.solver.ipopt import minimize_frames
 
-    problem = check_problem(problem, "solve_constrained").numbered()
+    problem = check_problem(problem, "solve_constrained")
     chosen = check_smooth_cost(cost, problem, "minimized within constraints")
     chosen.check_names(*problem.names)
     listed = checked_constraints(constraints, problem)
@@ -362,7 +369,7 @@ class Constraints:
     @classmethod
     def of(cls, problem: Problem, cost: Cost, constraints: tuple[ExpressionConstraint, ...]) -> "Constraints":
         """The constraints with their bounds in the frames of a problem."""
-        bounds = [constraint.bounds(problem.n_frames) for constraint in constraints]
+        bounds = [constraint.bounds(problem) for constraint in constraints]
         low, high = (
             np.array([pair[k] for pair in bounds]).reshape(len(bounds), problem.n_frames).T for k in (0, 1)
         )

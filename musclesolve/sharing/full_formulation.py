@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import casadi
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, unit_or_zero
+from musclesolve._util.casadi_module import casadi
 from musclesolve._util.checks import check_integer, check_number, check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.messages import unknown_name

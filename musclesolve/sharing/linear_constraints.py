@@ -48,7 +48,7 @@ def with_constraints(
     matrix, moment = np.concatenate([slope / size[:, :, None], room], axis=2), (low - offset) / size
     hard = _wider(problem.moment_matrix, rows)
     weight = problem.reserve_weight
-    return problem.numbered().with_arrays(
+    return problem.with_arrays(
         moment_arm=np.concatenate([hard, matrix], axis=1),
         moment=np.concatenate([problem.moment, moment], axis=1),
         force_capacity=np.ones((frames, muscles + rows)),
@@ -59,8 +59,7 @@ def with_constraints(
         upper=_wider(problem.upper, rows, 1.0),
         reserve_weight=None if weight is None else _wider(weight, rows, np.inf),
         single_frame=False,
-        frame_number=np.arange(frames),
-        whole_frames=frames,
+        source_frames=None,
     )
 
 
@@ -94,8 +93,7 @@ class CostBeside(Cost):
 
     def part(self, wide: Problem) -> Problem:
         """The frames of a wide problem without the further muscles."""
-        assert wide.frame_number is not None
-        every = wide.n_frames == self.problem.n_frames
+        every = np.array_equal(wide.frame_number, np.arange(self.problem.n_frames))
         return self.problem if every else self.problem.frames(wide.frame_number)
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:

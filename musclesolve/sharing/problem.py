@@ -13,7 +13,9 @@ from musclesolve.sharing.problem_arrays import (
     ARRAY_AXES,
     NAME_AXES,
     PER_FRAME,
+    SourceFrames,
     checked,
+    chosen_frames,
     counts_of,
     misshapen,
     range_of,
@@ -69,6 +71,8 @@ class Problem:
         joint_angle: (T, m) [rad] (a coordinate without joint: its own unit).
         joint_rate: (T, m) [rad/s].
         time: (T,) [s], increasing.
+        source_frames: numbers (T,) of the frames in the problem that `frames` took them from, and how many that has.
+            None: the frames are a problem of their own.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -111,9 +115,8 @@ class Problem:
     joint_angle: Array | None = None
     joint_rate: Array | None = None
     time: Array | None = None
+    source_frames: SourceFrames | None = None
     single_frame: bool = field(init=False, repr=False)
-    frame_number: Indices | None = field(init=False, repr=False, default=None)  # among `whole_frames`
-    whole_frames: int = field(init=False, repr=False, default=0)
 
     def __repr__(self) -> str:
         """The sizes in one line, and the ranges of the leading arrays with their units."""
@@ -127,6 +130,9 @@ class Problem:
 
     def __post_init__(self) -> None:
         self.__dict__.update(checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))
+        if self.source_frames is not None and (shape := np.shape(self.source_frames[0])) != (self.n_frames,):
+            expected = f"({self.n_frames},) numbers; source_frames=None for a problem of its own"
+            raise misshapen("source_frames", shape, "Problem.source_frames", expected)
 
     @property
     def n_frames(self) -> int:
@@ -142,6 +148,16 @@ class Problem:
     def n_muscles(self) -> int:
         """The number n of muscles."""
         return self.moment_arm.shape[2]
+
+    @property
+    def frame_number(self) -> Indices:
+        """Numbers (T,) of the frames in the whole problem; a cost with an array w of all frames takes w of these."""
+        return np.arange(self.n_frames) if self.source_frames is None else self.source_frames[0]
+
+    @property
+    def whole_frames(self) -> int:
+        """The number of frames of the whole problem, of which this one may have a part (`frames`)."""
+        return self.n_frames if self.source_frames is None else self.source_frames[1]
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
@@ -195,8 +211,12 @@ class Problem:
     def frames(self, which: slice | NDArray[Any]) -> "Problem":
         """The problem of some frames only; without time where they are not in order.
 
+        The frames keep the numbers that they have in the whole problem (`frame_number`), also in a part of a part. So a
+        cost with numbers of every frame, such as `frame_constants`, is made for the whole problem, and holds for its
+        parts. `replace(part, source_frames=None)` is a problem of its own, whose frames count from 0.
+
         Args:
-            which: (T,) booleans or frame numbers.
+            which: (T,) booleans or frame numbers, in any order.
 
         Raises:
             InputError: there is no such frame, or `which` is a single number.
@@ -204,27 +224,22 @@ class Problem:
         if not isinstance(which, slice) and np.ndim(which) != 1:
             expected = "(T,) booleans, or a list of frame numbers: problem.frames([3])"
             raise misshapen("which", np.shape(which), "Problem.frames", expected)
-        arrays = {name: getattr(self, name) for name in (*PER_FRAME, "frame_number")}
+        arrays = {name: getattr(self, name) for name in PER_FRAME}
         try:
+            source = chosen_frames(self.source_frames, self.n_frames, which)
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}
         except IndexError as reason:
             raise input_error("bad_range", where="Problem.frames", problem=str(reason)) from None
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        return self.with_arrays(**chosen, largest_arm=self.largest_arm)
-
-    def numbered(self) -> "Problem":
-        """The problem with `frame_number`, so that numbers of every frame that a cost holds follow its frames."""
-        if self.frame_number is not None:
-            return self
-        return self.with_arrays(frame_number=np.arange(self.n_frames), whole_frames=self.n_frames)
+        return self.with_arrays(**chosen, source_frames=source, largest_arm=self.largest_arm)
 
     def with_arrays(self, **arrays: Any) -> "Problem":
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
-        kept = {"upper", "reserve_weight", "frame_number", "whole_frames"}  # change no moment of a muscle
+        kept = {"upper", "reserve_weight", "source_frames"}  # change no moment of a muscle
         outdated = ["valid"] if arrays.keys() <= kept else ["valid", "moment_matrix"]
         if "moment_arm" in arrays:
             outdated += ["largest_arm", "crossed"]

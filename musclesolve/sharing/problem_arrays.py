@@ -9,7 +9,7 @@ from warnings import warn
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, unchangeable
+from musclesolve._util.arrays import Array, Indices, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve._util.messages import NameTuple, count_of
 from musclesolve.errors import InputError, input_error
@@ -41,6 +41,16 @@ ARRAY_AXES = {name: axes for name, (axes, _) in _ARRAYS.items()}
 OPTIONAL = {name: about for name, (_, about) in _ARRAYS.items() if about is not None}
 """Optional fields, which only some costs or the diagnosis need."""
 PER_FRAME = tuple(name for name, axes in ARRAY_AXES.items() if axes[0] == "T")
+
+SourceFrames = tuple[Indices, int]
+"""Numbers (T,) of frames in a whole motion, and how many frames that has."""
+
+
+def chosen_frames(source: SourceFrames | None, frames: int, which: Any) -> SourceFrames:
+    """The numbers of some of T frames in the whole motion; without a source the T frames are the whole."""
+    number, count = (np.arange(frames), frames) if source is None else source
+    return number[which], count
+
 
 _LEADING = {
     "moment_arm": "(frames, degrees of freedom, muscles)",

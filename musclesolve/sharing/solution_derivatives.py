@@ -354,7 +354,7 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         InputError: the cost has no derivatives or lacks data; problem and solution do not belong together; the
             solution has constraints.
     """
-    problem = check_problem(problem, "solution_derivatives").numbered()
+    problem = check_problem(problem, "solution_derivatives")
     where = "solution_derivatives(cost=...)"
     if isinstance(cost, Solution):
         fault = "the second argument is a Solution"

@@ -106,7 +106,7 @@ def solve_part(
 ) -> Solution:
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    problem, method = problem.numbered(), find_solver(solver)
+    method = find_solver(solver)
     chosen = fit(chosen, problem)
     weighted = problem.reserve_weight is not None
     refuse_unfit(method, chosen, weighted or on_infeasible == "reserve")

@@ -125,7 +125,7 @@ class MotionCost:
 
     def expression(self, problem: Problem, activation: Any, unknowns: Mapping[str, Any]) -> Any:
         """The value as an expression (casadi.MX) of activations (n, T) and unknowns."""
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         data: dict[str, Any] = {name: _columns(self.name, problem, name) for name in self.uses}
         data |= {name: casadi.DM(constant.numbers) for name, constant in self.constants.items()}
@@ -306,7 +306,7 @@ class Program:
         self, solver: str | Ipopt, options: Mapping[str, Any] | None, nlp: Mapping[str, Any], count: int
     ) -> tuple[Any, Any]:
         """The solver of a program of `count` frames, and the callback of an Ipopt as an object of CasADi, or None."""
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         check_type(solver, str | Ipopt, "nlpsol", "the name of a solver of casadi.nlpsol, or an Ipopt(...)")  # type: ignore[arg-type]
         check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")
@@ -352,7 +352,7 @@ class Program:
         Raises:
             InputError: a cost is not quadratic, or a constraint is not linear.
         """
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         slope, rows = casadi.gradient(self.f, self.x), casadi.jacobian(self.g, self.x)
         parts = [casadi.jacobian(slope, self.x), rows, slope, self.g]
@@ -780,9 +780,9 @@ def program(
         >>> bool(np.allclose(solution.activation, ms.solve(problem, "stress_cubed").activation, atol=1e-8))
         True
     """
-    import casadi
+    from musclesolve._util.casadi_module import casadi
 
-    problem = check_problem(problem, "program").numbered()
+    problem = check_problem(problem, "program")
     chosen = check_smooth_cost(cost, problem, "minimized as a symbolic program")
     chosen.check_names(*problem.names)
     listed = checked_constraints(constraints, problem)
@@ -920,7 +920,7 @@ def _by_name(
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:
     """A field of the problem for a motion cost: frames as columns, or a list of matrices."""
-    import casadi
+    from musclesolve._util.casadi_module import casadi
 
     if name == "dt":
         return casadi.DM(np.diff(field_of(problem, "time", owner))[None])

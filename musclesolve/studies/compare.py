@@ -293,7 +293,6 @@ def compare_problem(
     on_infeasible: str = "report",
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver, at least so many costs; see `compare`."""
-    problem = problem.numbered()
     methods = [find_solver(solver) for solver in solvers]
     labels = [method.name for method in methods]
     _check_distinct(labels, "solver", "or give it another name")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.casadi_module import casadi as ca
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import (
     GAUSSIANS,

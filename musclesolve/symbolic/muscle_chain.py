@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES

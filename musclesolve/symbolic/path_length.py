@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from musclesolve._util.arrays import Array, grouped
+from musclesolve._util.casadi_module import casadi as ca
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.curves.millard_2013 import Tabulated
 from musclesolve.muscles.elastic.elastic_muscles import SampledCurves

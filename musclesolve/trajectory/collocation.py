@@ -27,10 +27,10 @@ from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Self
 
-import casadi
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, split_named
+from musclesolve._util.casadi_module import casadi
 from musclesolve._util.checks import check_array, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error

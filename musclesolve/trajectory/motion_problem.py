@@ -49,6 +49,7 @@ from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import SourceFrames, chosen_frames
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 
 
@@ -309,6 +310,7 @@ class MotionProblem:
         limits: time constants of activation; None: activation may jump.
         reserve_weight: broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly.
         emg: (T, n) measured activations, NaN where not measured, for the cost of EMG tracking.
+        source_frames: see `Problem`.
 
     Raises:
         InputError: shapes that do not fit, numbers that are not finite, too few frames, frames too far apart, or
@@ -327,6 +329,7 @@ class MotionProblem:
     limits: RateLimits | None = _USUAL
     reserve_weight: Array | None = None
     emg: Array | None = None
+    source_frames: SourceFrames | None = None
 
     def __post_init__(self) -> None:
         check_type(self.muscles, ElasticMuscles, "muscles", "ElasticMuscles")
@@ -457,17 +460,18 @@ class MotionProblem:
             optimal_fiber_length=self.muscles.parameters.optimal_fiber_length,
             joints_crossed=self.muscles.parameters.joints_crossed,
             emg=self.emg,
+            source_frames=self.source_frames,
         )
 
     def frames(self, which: Indices | slice) -> Self:
-        """Some of the frames as a separate motion."""
+        """Some of the frames as a separate motion; they keep their numbers (`Problem.frames`)."""
         per_frame = (
             *("time", "moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"),
             *("lower", "upper", "reserve_weight", "emg"),
         )
         arrays = {name: getattr(self, name) for name in per_frame}
         parts: dict[str, Any] = {name: None if x is None else x[which] for name, x in arrays.items()}
-        return replace(self, **parts)
+        return replace(self, **parts, source_frames=chosen_frames(self.source_frames, self.n_frames, which))
 
 
 def _over_time(numbers: object, name: str, shape: tuple[int, int]) -> Array:

@@ -19,6 +19,7 @@ import musclesolve as ms
 from musclesolve import check, read_result, replay
 from musclesolve._util.messages import capitalized
 from musclesolve.data import reference_stride
+from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.tasks import check as desk_check
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import FINDINGS, Finding, Where
@@ -109,8 +110,7 @@ def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
 
 @pytest.mark.in_part(2)
 def test_the_desk_says_what_check_says(trial, said, computed):
-    desk = pytest.importorskip("musclesolve.desk.result_facts")
-    facts = desk.result_facts(computed)
+    facts = result_facts(computed)
     assert (facts.judgement.verdict, facts.judgement.label) == (said.verdict, said.label)
     assert facts.remarks[: len(lines(said))] == lines(said)
 
@@ -151,8 +151,7 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
     cautions = [capitalized(each.what) for each in judgement(data).of("error", "warning")]
     first = [f"{use.partition(':')[0]}.", *cautions] if cautions else [use]  # the page lists them below
     assert all(sentence in page.partition("peak contact force")[0] for sentence in first)
-    desk = pytest.importorskip("musclesolve.desk.result_facts")
-    assert use in desk.result_facts(path).why
+    assert use in result_facts(path).why
 
 
 @pytest.mark.in_part(2)

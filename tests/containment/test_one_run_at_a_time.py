@@ -170,7 +170,7 @@ def test_what_a_killed_writer_left_of_a_file_does_not_show_in_the_next(tmp_path)
 
 
 def test_a_file_system_without_locks_keeps_nobody_from_working(tmp_path, monkeypatch):
-    fcntl = pytest.importorskip("fcntl")
+    fcntl = pytest.importorskip("fcntl", reason="locks of files are of POSIX")
 
     def unknown(number, how):
         raise OSError(95, "Operation not supported")
@@ -183,7 +183,7 @@ def test_a_file_system_without_locks_keeps_nobody_from_working(tmp_path, monkeyp
 
 def test_a_moment_between_opening_and_locking_does_not_give_the_lock_to_two(tmp_path, monkeypatch):
     """Its holder removes the file just when another one has opened it."""
-    fcntl = pytest.importorskip("fcntl")
+    fcntl = pytest.importorskip("fcntl", reason="locks of files are of POSIX")
     path, held = tmp_path / "lock", SimpleNamespace(lock=Lock.acquire(tmp_path / "lock"))
     flock, calls = fcntl.flock, []
 

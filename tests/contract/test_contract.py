@@ -13,6 +13,7 @@ from pathlib import Path
 import cost_laws
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped, leg
 
@@ -126,9 +127,7 @@ def is_told_apart(name: str, folder: Path) -> None:
 @law("solver")
 def answers_with_a_certificate_or_not_at_all(name: str, folder: Path) -> None:
     """A moment within reach is met by each cost that fits; one out of reach gets no activations."""
-    record = solvers()[name]
-    if not record.installed:
-        return
+    record = need_solver(name)
     problem = elbow(20.0, 500.0)
     fitting = [cost for cost in map(find_cost, costs()) if record.fits(cost)]
     assert fitting
@@ -145,9 +144,9 @@ def answers_with_a_certificate_or_not_at_all(name: str, folder: Path) -> None:
 
 @law("solver")
 def refuses_a_cost_that_does_not_fit(name: str, folder: Path) -> None:
-    record = solvers()[name]
+    record = need_solver(name)
     unfit = [cost for cost in costs() if not record.fits(costs()[cost]())]
-    if record.installed and unfit:
+    if unfit:
         with refused("unfit_solver", unfit[0]):
             solve(elbow(20.0), unfit[0], name)
 

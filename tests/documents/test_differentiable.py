@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from document_pages import DOCS, blocks
+from packages import need
 
-pytest.importorskip("torch")
-pytest.importorskip("jax")
+need("torch", "jax")
 
 
 def test_both_libraries_give_the_gradient_of_the_page(capsys):

@@ -16,7 +16,6 @@ from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from command_line import typed
 from document_pages import DOCS, PAGES, blocks, commands, site_module
 from known_person import HEADS, known_trials, write_known_trial
-from thorough import THOROUGH
 from typer.main import get_command
 
 import musclesolve as ms
@@ -252,7 +251,7 @@ def test_gallery(tmp_path):
     }
 
 
-@pytest.mark.skipif(not THOROUGH, reason="`make docs` draws them")
+@pytest.mark.thorough  # `make docs` draws them
 def test_the_figures_that_no_command_draws(tmp_path):
     site_module("places")
     site_module("page_figures").main(tmp_path)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from document_pages import DOCS, ROOT, blocks, links, site_module, text_of
+from packages import need
 
 THEORY, CORRECTIONS = DOCS / "theory.md", DOCS / "corrections.md"
 places = site_module("places")
@@ -34,7 +35,7 @@ def test_every_equation_has_a_source_and_a_place():
 
 
 def test_equations_become_mathml():
-    pytest.importorskip("latex2mathml", reason="part of the extra docs")
+    need("latex2mathml")
     equations = site_module("equations")
     for block in blocks(THEORY, "math"):
         drawn = equations.mathml(block)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from recorded_data import recorded
 
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 
@@ -15,11 +16,8 @@ MOTIONS = ("DJ1", "walking2", "walking3")
 
 
 @pytest.fixture(scope="module")
-def subject(recorded_walk: Path) -> Path:
-    folder = recorded_walk.parent / "addbiomechanics" / "opencap_subject"
-    if not folder.is_dir():
-        pytest.skip(f"no files of a motion-capture service in {folder}")
-    return folder
+def subject() -> Path:
+    return recorded("addbiomechanics/opencap_subject")
 
 
 @pytest.mark.in_part(2)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import need
 
 import musclesolve as ms
 
@@ -47,7 +48,7 @@ LONG = ("fall",)
 """Scripts that run with the pages alone (`make docs`): `report/picture/test_simulated.py` lets a person fall, too."""
 
 NEEDS = {"learn_strengths": ("torch", "jax")}
-"""Script -> packages of which it needs one, and which the tests do not install."""
+"""Script -> packages of which it needs one."""
 
 
 def in_time(script):
@@ -72,8 +73,9 @@ def test_the_script_is_short_and_says_what_one_learns(script):
 @pytest.mark.in_part(7)
 @pytest.mark.parametrize("script", [in_time(script) for script in SCRIPTS], ids=lambda script: script.stem)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
-    if not any(map(find_spec, NEEDS.get(script.stem, ("musclesolve",)))):
-        pytest.skip(f"needs one of {NEEDS[script.stem]}")
+    packages = NEEDS.get(script.stem, ())
+    if not any(map(find_spec, packages)):
+        need(*packages)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
     runpy.run_path(str(script), run_name="__main__")

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browser import CHROMIUM, chromium
+from browser import chromium, needs_chromium
 from refusals import refused
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
@@ -461,7 +461,7 @@ SCALES = """() => {
 """Ends of the scale of a wave from 0 to 4 with an outlier, and of a single peak."""
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@needs_chromium
 def test_in_a_browser(live, frames):
     """Values, keys, the subject's screen, and the end; no error, and nothing asked of another place."""
     page, size = LivePage(opens=False), {"width": 900, "height": 600}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
+from command_line import typed
+from packages import need
 from refusals import refused
 
 import musclesolve as ms
 
-pytest.importorskip("biorbd")
+need("biorbd")
 SEGMENT = """segment {}
  parent {}
  rt 0 0 0 xyz 0 0 {}
@@ -79,6 +80,18 @@ def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
     assert list(np.unique(result["path_muscle"])) == ["back", "front"]
     with refused("bad_number", "fore_RotY in frame 3"):
         read.problem(time, np.where(np.arange(402).reshape(201, 2) == 7, 11.0, q))
+    files = ("--model", path, "--coordinates", tmp_path / "q.csv", "-o", tmp_path / "out")
+    printed = typed("share", *files)
+    assert printed.exit_code == 0, printed.output
+    again = ms.read_result(tmp_path / "out" / "result.nc")
+    np.testing.assert_array_equal(again["muscle_force"], result["muscle_force"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "on the model arm of biorbd" in page and "come from the model in biorbd" in page
+    loaded = typed("share", *files[:4], "-o", tmp_path / "no", "--loads", path)
+    assert loaded.exit_code == 2 and "external loads of a biorbd model" in loaded.output
+    path.write_text(ARM.replace("optimallength 0.2", "optimallength 0"), encoding="utf-8")
+    with refused("bad_model", "arm.bioMod", "front, back", "optimal length is 0 m"):
+        ms.share_model(path, tmp_path / "q.csv")
     with refused("bad_model", "no muscles"):
         path.write_text(ARM[: ARM.index("musclegroup")], encoding="utf-8")
         ms.biorbd.BiorbdModel.read(path)

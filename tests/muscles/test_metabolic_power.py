@@ -6,10 +6,10 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from packages import need
 
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare, share
@@ -86,8 +86,7 @@ print("ANSWER" + json.dumps(answer))
 @pytest.fixture(scope="module")
 def probes() -> dict[str, np.ndarray]:
     """Model -> states of one muscle and the power (T, 7) that the probe of OpenSim gives."""
-    if find_spec("opensim") is None:
-        pytest.skip("opensim is not installed (the extra `opensim`)")
+    need("opensim")
     numbers = json.dumps([SLOW, STRENGTH, OPTIMAL, FASTEST])
     asked = [sys.executable, "-c", ASK, numbers, *MODELS]
     done = subprocess.run(asked, check=True, capture_output=True, text=True)

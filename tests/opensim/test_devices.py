@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from opensim_answers import answers, task
 from plain_leg import TEXT, save_leg
 from small_model import point
 
@@ -116,6 +118,47 @@ def test_moments_equal_opensim(tmp_path: Path, kind: str) -> None:
     of_joints = [found[0, model.coordinate_number[name]] for name in ("knee_angle_r", "ankle_angle_r")]
     np.testing.assert_allclose(of_joints, expected, atol=1e-10)
     np.testing.assert_allclose(wrench.sum(axis=1), 0.0, atol=1e-10)  # equal and opposite forces
+
+
+OF_MOTION = {
+    kind: (kind, re.sub(r"((resting|slack)_length>)[.\d]+", r"\g<1>0.47", content))
+    for kind, (content, _) in DEVICES.items()
+}
+"""Name -> kind and content; the path of a strand has lengths from 0.42 to 0.53 m in the motion."""
+CURVES = {
+    "that pulls at rest": ("SimmSpline", "<x>-5 0.9 1 1.1 1.2 5</x><y>0.1 0.1 0.2 0.3 0.7 2</y>"),
+    "that pushes": ("PiecewiseLinearFunction", "<x>0 0.95 1.05 1.2</x><y>0.1 -0.1 -0.1 0.7</y>"),
+}
+OF_MOTION |= {
+    f"Ligament with a curve {name}": (
+        "Ligament",
+        f'{OF_MOTION["Ligament"][1]}<{form} name="force_length_curve">{points}</{form}>',
+    )
+    for name, (form, points) in CURVES.items()
+}
+OF_MOTION["Blankevoort1991Ligament without toe"] = (
+    "Blankevoort1991Ligament",
+    OF_MOTION["Blankevoort1991Ligament"][1].replace("0.06</transition", "0</transition"),
+)
+
+
+@pytest.mark.parametrize("name", OF_MOTION)
+def test_moments_over_a_motion_equal_opensim(tmp_path: Path, name: str) -> None:
+    """Strands are longer and shorter than at rest, deflections, rates and distances from limits have both signs."""
+    model = ms.read_osim(with_force(tmp_path, *OF_MOTION[name]))
+    phase = np.linspace(0.0, 2.0 * np.pi, 60)
+    value = {name: mean + 0.5 * np.sin((k + 1) * phase) for k, (name, mean) in enumerate(POSE.items())}
+    speed = {name: 2.0 * np.cos((2 * k + 1) * phase) for k, name in enumerate(RATE)}
+    still = {name: np.zeros(60) for name in POSE}
+    motion = model_motion(model, phase, value, speed, still)
+    bodies = body_dynamics(model, motion)
+    wrench, force = device_forces(model, motion, bodies)
+    found = joint_forces(model, bodies.pose, wrench) + force
+    names = list(model.coordinates)
+    (expected,) = answers(task("device", model.file, names, motion.value, motion.speed, force="device"))
+    columns = [model.coordinate_number[name] for name in names]
+    np.testing.assert_allclose(found[:, columns], expected, atol=1e-10)
+    assert np.abs(expected).max() > 0.1
 
 
 def test_muscles_get_the_moments_that_a_spring_leaves(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packages import need
 from person_file import person, person_file
 from refusals import refused
 from small_model import TEXT, save_model
@@ -48,8 +48,7 @@ print("ANSWER" + json.dumps(found))
 
 def of_opensim(path: Path) -> dict[str, list[float]]:
     """Muscle -> F0, L0, tendon slack length and tendon strain of the model after its initialization."""
-    if find_spec("opensim") is None:
-        pytest.skip("opensim is not installed (the extra `opensim`)")
+    need("opensim")
     done = subprocess.run(
         [sys.executable, "-c", ASK, str(path)], check=True, cwd=path.parent, capture_output=True, text=True
     )

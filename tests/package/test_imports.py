@@ -1,4 +1,4 @@
-"""The order of the rooms, the number of parameters, the codes of errors: read from the sources, nothing is imported."""
+"""The order of the rooms, the codes of errors: read from the sources, nothing is imported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ ORDER = (
 """A room imports from those before it."""
 ALONE = ("recording", "dynamics", "sharing")
 """Rooms that import from the base alone."""
-MOST_PARAMETERS = 9
 KERNEL = "musclesolve/sharing/kernel/"
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -178,19 +177,6 @@ def functions() -> Iterator[tuple[Path, FUNCTION]]:
     for path in sources().values():
         if not place(path).startswith(KERNEL):
             yield from ((path, node) for node in nodes(path) if isinstance(node, FUNCTION))
-
-
-def test_no_function_has_too_many_parameters():
-    """Except the commands, whose parameters are the options of the command line."""
-    counts = {}
-    for path, node in functions():
-        given = node.args
-        names = [each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
-        count = len(names) - (names[:1] in (["self"], ["cls"]))
-        count += (given.vararg is not None) + (given.kwarg is not None)
-        if count > MOST_PARAMETERS and not place(path).endswith(("_command.py", "_commands.py")):
-            counts[place(path), node.name] = count
-    assert counts == {}
 
 
 @cache

@@ -15,6 +15,7 @@ from musclesolve._util import long_arrays
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare, share
+from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import recorded_body
@@ -164,3 +165,14 @@ def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
         at = np.array([3, 40])
         alone = cost.value(blockwise.problem_at(at), whole.activation[at])
         np.testing.assert_allclose(alone, whole.cost[at], rtol=1e-6)
+
+
+def test_runs_with_elastic_tendons_keep_the_numbers_of_their_frames():
+    """Each run of valid frames is a motion of its own; a cost has numbers of every frame of the trial."""
+    body = prepare(elastic_trial(), side="r")
+    (part,) = body.parts
+    frames, muscles = len(part.time), ElasticMuscles.from_parameters(part.state.parameters)
+    for of, run in ((part, slice(6, 20)), (part.frames(slice(2, None)), slice(4, 18))):
+        isometric = share_module.motion_problem(of, run, muscles).frames(slice(1, 9)).isometric
+        np.testing.assert_array_equal(isometric.frame_number, np.arange(7, 15))
+        assert isometric.whole_frames == frames

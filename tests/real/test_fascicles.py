@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from recorded_data import recorded
 from said import summary
 from thorough import some
 
@@ -17,11 +18,8 @@ MUSCLE, COLUMN = "med_gas_l", "gastrocnemius_medial_l_m"
 
 
 @pytest.fixture(scope="module")
-def folder(recorded_walk: Path) -> Path:
-    found = recorded_walk.parent / "fascicle_walk"
-    if not found.is_dir():
-        pytest.skip(f"no walks with measured fascicles in {found}")
-    return found
+def folder() -> Path:
+    return recorded("fascicle_walk")
 
 
 def walk(data: Path, folder: Path, number: int, tendon: str = "rigid", further: str = "") -> xr.Dataset:

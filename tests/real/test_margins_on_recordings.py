@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 
 from musclesolve import Status, solve
 from musclesolve.files import Trial
@@ -24,14 +25,12 @@ ASIDE = 0.01
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["overground", *RECORDINGS])
 def test_one_percent_above_is_solved_and_one_below_is_infeasible(
-    name: str, recorded_walk: Path, default_walk_trial: Trial
+    name: str, default_walk_trial: Trial
 ) -> None:
     """Test each muscle at the frame that needs most of it; the solver decides, with its certificate and its proof."""
     trial: Trial | Path = default_walk_trial
     if name in RECORDINGS:
-        trial = recorded_walk.parent / RECORDINGS[name]
-        if not trial.exists():
-            pytest.skip(f"{trial} is not there")
+        trial = recorded(RECORDINGS[name])
     needed = 0
     for part in share(prepare(trial)).parts:
         exact = part.problem.with_arrays(reserve_weight=None)

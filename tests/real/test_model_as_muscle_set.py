@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.results.dataset.result_quantities import inputs_of
@@ -22,11 +23,8 @@ def walk_with(text: str, database: str, folder: Path):
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def model(request, recorded_walk: Path) -> Path:
-    path = recorded_walk.parent / request.param
-    if not path.is_file():
-        pytest.skip(f"no model {path}")
-    return path
+def model(request) -> Path:
+    return recorded(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +63,7 @@ def test_the_model_of_the_default_set_gives_its_forces(
     recorded_walk: Path, recorded_walk_text: str, tmp_path_factory
 ) -> None:
     """But for pelvis and foot, which grow by 0.8 % of the generic model instead of 1.7 %."""
-    path = recorded_walk.parent / MODELS[0]
-    if not path.is_file():
-        pytest.skip(f"no model {path}")
+    path = recorded(MODELS[0])
     own = walk_with(recorded_walk_text, path.as_posix(), tmp_path_factory.mktemp("own"))
     bundled = walk_with(recorded_walk_text, "gait2392", tmp_path_factory.mktemp("bundled"))
     assert list(own.muscle.values) == list(bundled.muscle.values)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+from packages import need
 from thorough import some
 
 import musclesolve as ms
@@ -85,8 +85,7 @@ def compared(trial: Path, recorded_walk: Path, tmp_path_factory: pytest.TempPath
     OpenSim holds the point of its constraint that the file states, not the center of pressure of the external force;
     so the file of each frame states the center of pressure.
     """
-    if find_spec("opensim") is None:
-        pytest.skip("opensim is not installed (the extra `opensim`)")
+    need("opensim")
     body = prepare(read_trial(trial))
     joined = linked(share(body))
     geometry, _ = geometry_along(body.model, body.choice, body.motion)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from recorded_data import recorded
 from said import plausible
 
 import musclesolve as ms
@@ -14,11 +15,8 @@ from musclesolve.results.plausibility import AT_EDGE, plausibility
 
 
 @pytest.fixture(scope="module")
-def service(recorded_walk: Path) -> Path:
-    folder = recorded_walk.parent / "addbiomechanics" / "opencap_subject"
-    if not folder.is_dir():
-        pytest.skip(f"no results of AddBiomechanics in {folder}")
-    return folder
+def service() -> Path:
+    return recorded("addbiomechanics/opencap_subject")
 
 
 def test_the_recorded_walk(default_walk_trial: Trial) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from packages import need
 
 from musclesolve.files import Markers, Table, write_mot, write_trc
 
@@ -58,8 +58,7 @@ print("FOUND" + json.dumps([markers(p) if p.endswith("trc") else columns(p) for 
 
 
 def read_back(*paths: Path) -> list[dict[str, Any]]:
-    if importlib.util.find_spec("opensim") is None:
-        pytest.skip("OpenSim is not installed (pip install opensim): nothing can be read back by it")
+    need("opensim")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", READ_BACK, *map(str, paths)],
         cwd=paths[0].parent,

@@ -6,6 +6,7 @@ import builtins
 from pathlib import Path
 
 import pytest
+from packages import imported
 from refusals import refused
 
 from musclesolve.recording.subjects_table import TABLE_SUFFIXES, names_subjects, plain_name, read_subjects
@@ -114,7 +115,7 @@ def test_what_cannot_be_right(text: str, code: str, parts: tuple[str, ...], tmp_
 
 
 def test_excel_as_csv(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = imported("openpyxl")
     book = openpyxl.Workbook()
     for row in (
         ("ID", "Body mass (kg)", "Height (cm)", "Sex"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from packages import imported, need_solver
 from refusals import refused
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
@@ -185,7 +186,8 @@ def without_reserve_of_one(make_leg):
 @pytest.mark.parametrize("solver", ["batch", "ipopt", "slsqp", "quadprog"])
 def test_an_infinite_weight_leaves_a_moment_without_a_reserve(make_leg, solver):
     """The reference is a quadratic program with a column for each of the other reserves."""
-    solve_qp = pytest.importorskip("qpsolvers").solve_qp
+    solve_qp = imported("qpsolvers").solve_qp
+    need_solver(solver)
     problem, weight = without_reserve_of_one(make_leg)
     answer = solve(problem, "activation_power", solver)
     n, proof = problem.n_muscles, answer.infeasibility_proof

@@ -8,12 +8,13 @@ import inspect
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
+from packages import imported
 
 import musclesolve as ms
 
-jax = pytest.importorskip("jax")
+jax = imported("jax")
 jnp = jax.numpy
-check_grads = pytest.importorskip("jax.test_util").check_grads
+check_grads = imported("jax.test_util").check_grads
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 
 import musclesolve as ms
@@ -239,18 +240,22 @@ def test_a_stationary_point_is_not_called_an_optimum():
     assert "stationary" not in ms.solve(problem).summary() and not ms.solve(problem).stationary_only
 
 
-def test_faults_of_options_and_callbacks_come_back(make_leg):
+@pytest.mark.parametrize("kind", [ms.sharing.Ipopt, ms.sharing.Cyipopt])
+def test_faults_of_options_come_back(make_leg, kind):
+    need_solver(kind.name)
     problem = make_leg(1)
-    kinds = [ms.sharing.Ipopt, *([ms.sharing.Cyipopt] if ms.solvers()["cyipopt"].installed else [])]
-    for kind in kinds:
-        with refused("unknown_name", "maxiter"):
-            ms.solve(problem, "stress_cubed", kind(options={"maxiter": 3}))
-        with refused("bad_type", "callback"):
-            kind(callback=3)
-        with refused("unknown_name", "not installed"):
-            ms.solve(problem, "stress_cubed", kind(options={"linear_solver": "ma57", "hsllib": "missing.so"}))
-        timed = ms.solve(problem, "stress_cubed", kind(options={"max_wall_time": 1e-6}))
-        assert (timed.status == ms.Status.MAX_ITERATIONS).all()
+    with refused("unknown_name", "maxiter"):
+        ms.solve(problem, "stress_cubed", kind(options={"maxiter": 3}))
+    with refused("bad_type", "callback"):
+        kind(callback=3)
+    with refused("unknown_name", "not installed"):
+        ms.solve(problem, "stress_cubed", kind(options={"linear_solver": "ma57", "hsllib": "missing.so"}))
+    timed = ms.solve(problem, "stress_cubed", kind(options={"max_wall_time": 1e-6}))
+    assert (timed.status == ms.Status.MAX_ITERATIONS).all()
+
+
+def test_faults_of_callbacks_and_of_options_of_a_program_come_back(make_leg):
+    problem = make_leg(1)
     with pytest.raises(ZeroDivisionError):
         ms.solve(problem, "stress_cubed", ms.sharing.Ipopt(callback=lambda iteration, objective: 1 / 0))
     with refused("unknown_name", "maxiter"):
@@ -318,7 +323,9 @@ def test_ctrl_c_during_ipopt_ends_solve(make_leg):
 
 
 @pytest.mark.thorough
-def test_options_of_ipopt(make_leg, tmp_path):
+@pytest.mark.parametrize("kind", [ms.sharing.Ipopt, ms.sharing.Cyipopt])
+def test_options_of_ipopt(make_leg, tmp_path, kind):
+    need_solver(kind.name)
     problem, seen = make_leg(3), []
     reference = ms.solve(problem, "stress_cubed")
     log = tmp_path / "ipopt.log"
@@ -327,24 +334,16 @@ def test_options_of_ipopt(make_leg, tmp_path):
         seen.append((iteration, objective))
 
     options = {"hessian_approximation": "limited-memory", "output_file": str(log), "file_print_level": 5}
-    kinds = [ms.sharing.Ipopt]
-    if ms.solvers()["cyipopt"].installed:
-        kinds.append(ms.sharing.Cyipopt)
-    for kind in kinds:
-        seen.clear()
-        answer = ms.solve(problem, "stress_cubed", kind(options=options, callback=watch))
-        np.testing.assert_allclose(answer.activation, reference.activation, atol=1e-6)
-        assert len(seen) > 3 and seen[0][0] == 0 and all(np.isfinite(value) for _, value in seen)
-        assert "limited-memory" in log.read_text() or "L-BFGS" in log.read_text() or log.stat().st_size > 0
-        log.unlink()
-        stopped = ms.solve(
-            problem, "stress_cubed", kind(callback=lambda iteration, objective: iteration >= 1)
-        )
-        assert (stopped.iterations <= 3).all() and (stopped.status == ms.Status.MAX_ITERATIONS).all()
+    answer = ms.solve(problem, "stress_cubed", kind(options=options, callback=watch))
+    np.testing.assert_allclose(answer.activation, reference.activation, atol=1e-6)
+    assert len(seen) > 3 and seen[0][0] == 0 and all(np.isfinite(value) for _, value in seen)
+    assert "limited-memory" in log.read_text() or "L-BFGS" in log.read_text() or log.stat().st_size > 0
+    stopped = ms.solve(problem, "stress_cubed", kind(callback=lambda iteration, objective: iteration >= 1))
+    assert (stopped.iterations <= 3).all() and (stopped.status == ms.Status.MAX_ITERATIONS).all()
     with refused("bad_type", "options"):
-        ms.sharing.Ipopt(options=3)
+        kind(options=3)
     with refused("bad_type", "'tol'"):
-        ms.sharing.Ipopt(options={"tol": [1.0]})
+        kind(options={"tol": [1.0]})
 
 
 @pytest.mark.thorough

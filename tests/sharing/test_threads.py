@@ -9,8 +9,9 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from packages import need_solver
 
-from musclesolve import solve, solvers
+from musclesolve import solve
 from musclesolve.sharing import compile_kernel, expression_cost
 from musclesolve.sharing.kernel import entry
 
@@ -52,8 +53,7 @@ def cubes(activation, force, data):
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("solver", ["ipopt", "cyipopt", "batch"])
 def test_threads_with_a_cost_of_the_user(make_leg, solver):
-    if not solvers()[solver].installed:
-        pytest.skip(f"{solver} is not installed")
+    need_solver(solver)
     problem = make_leg(6)
     cost = expression_cost("cubes", cubes, convex=True)
     alone = solve(problem, cost, solver)

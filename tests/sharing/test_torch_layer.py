@@ -8,11 +8,12 @@ import inspect
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
+from packages import imported
 from refusals import refused
 
 import musclesolve as ms
 
-torch = pytest.importorskip("torch")
+torch = imported("torch")
 
 
 def tensors(arrays, dtype=torch.float64):

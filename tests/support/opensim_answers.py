@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+from packages import need
 
 Task = dict[str, Any]
 
@@ -29,8 +28,7 @@ def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) ->
 
 def answers(*tasks: Task) -> list[Any]:
     """Return the results of OpenSim for each task; the test is skipped where it is not installed."""
-    if importlib.util.find_spec("opensim") is None:
-        pytest.skip("OpenSim is not installed (pip install opensim)")
+    need("opensim")
     with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log where it runs
         done = subprocess.run(
             [sys.executable, "-W", "ignore", __file__],
@@ -65,14 +63,36 @@ def _set(state: Any, coordinates: list[Any], given: Task, frame: int) -> None:
             each.setSpeedValue(state, given["speed"][frame][k])
 
 
-def inverse(given: Task) -> Any:
-    """Generalized forces (T, K) without muscles and other forces."""
-    model, state, coordinates = _model(given, forces=False)
+def _places(state: Any, coordinates: list[Any]) -> list[int]:
+    """Places of the coordinates among the speeds of the state."""
     place = []
     for one in coordinates:
         for each in coordinates:
             each.setSpeedValue(state, float(each.getName() == one.getName()))
         place.append(int(np.argmax(np.abs(state.getU().to_numpy()))))
+    return place
+
+
+def device(given: Task) -> Any:
+    """Generalized forces (T, K) of the force of the model that the task names."""
+    model, state, coordinates = _model(given, forces=True)
+    force, place, found = model.getForceSet().get(given["force"]), _places(state, coordinates), []
+    for frame in range(len(given["value"])):
+        _set(state, coordinates, given, frame)
+        needed = []
+        for applies in (False, True):
+            force.setAppliesForce(state, applies)
+            model.realizeVelocity(state)
+            solver = osim.InverseDynamicsSolver(model)
+            needed.append(solver.solve(state, osim.Vector(state.getNU(), 0.0)).to_numpy()[place])
+        found.append((needed[0] - needed[1]).tolist())
+    return found
+
+
+def inverse(given: Task) -> Any:
+    """Generalized forces (T, K) without muscles and other forces."""
+    model, state, coordinates = _model(given, forces=False)
+    place = _places(state, coordinates)
     solver, found = osim.InverseDynamicsSolver(model), []
     for frame in range(len(given["value"])):
         _set(state, coordinates, given, frame)
@@ -184,6 +204,6 @@ if __name__ == "__main__":
     osim.Logger.setLevelString("error")
     kinds = {
         each.__name__: each
-        for each in (inverse, positions, reactions, muscles, paths, fibers, meshes, vertices)
+        for each in (inverse, device, positions, reactions, muscles, paths, fibers, meshes, vertices)
     }
     print("FOUND" + json.dumps([kinds[each["kind"]](each) for each in json.load(sys.stdin)]))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import pytest
+from packages import need
 
 READ = """
 import sys
@@ -22,8 +21,7 @@ for path in sys.argv[1:]:
 
 def read_by_opensim(paths: list[Path], folder: Path) -> list[tuple[tuple[str, ...], np.ndarray, np.ndarray]]:
     """Column names, values (T, k) and times (T,) of each file; skips where OpenSim is not installed."""
-    if find_spec("opensim") is None:
-        pytest.skip("opensim is not installed (the extra `opensim`)")
+    need("opensim")
     subprocess.run([sys.executable, "-c", READ, *map(str, paths)], check=True, cwd=folder)
     found = []
     for path in paths:

@@ -23,7 +23,7 @@ _BODY_SET = "".join(
 
 
 def _joint(name: str, parent: str, child: str, place: str, turns: dict[str, str]) -> str:
-    """A custom joint; turns: coordinate -> axis."""
+    """A custom joint; turns: coordinate -> axis. Without turns a weld, as OpenSim crashes otherwise."""
     listed = "".join(f'<Coordinate name="{each}"><range>-10 10</range></Coordinate>' for each in turns)
     parts = [
         axis(f"rotation{k}", each, along, _ONE) for k, (each, along) in enumerate(turns.items(), start=1)
@@ -35,6 +35,11 @@ def _joint(name: str, parent: str, child: str, place: str, turns: dict[str, str]
         f"<translation>{at}</translation><orientation>0 0 0</orientation></PhysicalOffsetFrame>"
         for role, body, at in (("pf", parent, place), ("cf", f"/bodyset/{child}", "0 0 0"))
     )
+    if not turns:
+        return (
+            f'<WeldJoint name="{name}"><socket_parent_frame>pf</socket_parent_frame><socket_child_frame>cf'
+            f"</socket_child_frame><frames>{frames}</frames></WeldJoint>"
+        )
     return (
         f'<CustomJoint name="{name}"><socket_parent_frame>pf</socket_parent_frame><socket_child_frame>cf'
         f"</socket_child_frame><coordinates>{listed}</coordinates><frames>{frames}</frames>"

@@ -211,15 +211,8 @@ OF_USUAL, BENT = 8.0, 2.0
 of them bend there. 28 sound files have none, also with every third row or 2 degrees of noise."""
 LARGE = 12.5
 """Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
-SEVERAL = 5
-"""Moments, as of the joints of one leg, without which no column steps alone."""
 FEWEST = 20
 """Fewest frames that show what is usual."""
-STEP, ALONE, SHAPE = 0.1, 0.2, 0.1
-"""Step of a moment as a share of its range from which it counts; the most that other moments step there, as a share of
-it; what is left beside a step within one row, as a share of its power. A part of a column times 0.6 leaves 0.10 and
-0.00. Where loads act suddenly other moments step by 0.28 and more, also unfiltered and every 20 to 40 ms.
-"""
 
 
 def single_leaps(values: Array, least: Array) -> Mask:
@@ -387,30 +380,3 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
 
         grave = size > SERIOUS * case.fixed.model.mass
         yield case.fault("single_leap", error_if(grave), said, repair, times=times)
-
-
-def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments that step between two rows while no other moment does: impacts and contacts act on several joints.
-
-    A step s from row i to i + 1 is a change of the differences d_i - (d_{i-1} + d_{i+1}) / 2 of -s/2, s, -s/2.
-    """
-    table = case.table
-    names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
-    spoiled = case.found("moment_zero", "moment_copied", "noise", "frames_repeated")
-    if spoiled or len(table.time) < FEWEST or len(names) < SEVERAL:
-        return
-    moments = table.values[:, [table.names.index(f"{name}_moment") for name in names]]
-    rates, step = np.diff(moments, axis=0), np.zeros((len(moments) - 1, len(names)))
-    step[1:-1] = np.nan_to_num(rates[1:-1] - 0.5 * (rates[:-2] + rates[2:]))
-    span = np.fmax.reduce(moments) - np.fmin.reduce(moments)
-    large = (np.abs(step) > STEP * span) & (np.abs(step) > LEAST_MOMENT_RMS)
-    large[:3] = large[-3:] = False
-    for row, k in np.argwhere(large).tolist():
-        size, near = step[row, k], np.abs(np.delete(step[row - 1 : row + 2], k, axis=1)).max(axis=0)
-        shares = near / np.maximum(np.delete(span, k), LEAST_MOMENT_RMS) * span[k]
-        rest = step[row - 2 : row + 3, k] - size * np.array([0.0, -0.5, 1.0, -0.5, 0.0])
-        if max(near.max(), shares.max()) < ALONE * abs(size) and rest @ rest < SHAPE * 1.5 * size**2:
-            times = float(table.time[row]), float(table.time[row + 1])
-            said = {"name": names[k], "size": size, "first": times[0], "last": times[1]}
-            grave = abs(size) > SERIOUS * case.fixed.model.mass
-            yield case.fault("moment_unlike.step", error_if(grave), said, times=(times,))

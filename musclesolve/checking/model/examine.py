@@ -87,7 +87,6 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     given_moments.shift_of_moments,
     moment_columns.columns_of_moments,
-    coordinates.steps_of_moments,
     given_moments.feet_along_pressure,
     given_moments.whole_body,
 )

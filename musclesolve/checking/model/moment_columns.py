@@ -85,6 +85,10 @@ REST = 0.3
 """Share of the change by another fault of the same column below which a fault is what this one leaves."""
 PART = 0.1
 """Further share of what is left that a fault of a part of the time must explain."""
+EQUAL = 1e-6
+"""Difference of what two faults explain below which both explain the same: beside a factor of the whole time, factors
+until and from a time do, and beside that of a column those of its twin and of both. The last of `hypotheses` counts,
+not the last digits."""
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
@@ -308,7 +312,8 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
             fair &= share * seen.count > evidence * (1.0 - share)
             if not fair.any():
                 break
-            chosen.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
+            worth = np.where(fair, share - PART * in_part, -1.0)
+            chosen.append(int(np.flatnonzero(worth > worth.max() - EQUAL)[-1]))
             other &= [not tried[chosen[-1]].is_same(fault) for fault in tried]
     sizes = np.linalg.lstsq(patterns[:, chosen], rest, rcond=None)[0]
     change = dict(zip(chosen, np.abs(sizes) * unit[chosen], strict=True))

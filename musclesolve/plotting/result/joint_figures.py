@@ -13,7 +13,7 @@ from musclesolve._util.long_arrays import long_array
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import CONTACT_TITLE
+from musclesolve.plotting.figure_names import CONTACT_TITLE, FIGURE_NAMES
 from musclesolve.plotting.page.curves import (
     PERCENTS,
     PREDICTED,
@@ -368,6 +368,8 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """
     named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}
     beside = len(named) > 1
+    for part in () if beside else named.values():
+        FIGURE_NAMES["clinical_sheet"].check(part)
     every = {name: Legs.from_result(part, analyzed=False) for name, part in named.items()}
     legs = {
         name: replace(part, sides=[side for side in part.sides if side in SIDE_NAMES])

@@ -95,9 +95,9 @@ class OneActivation(SumOfTerms):
 
 def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRange:
     """The range at any cost, without reserves."""
-    problem = check_problem(problem).numbered()
+    problem = check_problem(problem)
     numbers = chosen_muscles(problem, muscles)
-    exact = replace(problem, reserve_weight=None).numbered()
+    exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     if frames.size:
@@ -202,7 +202,7 @@ def force_range(
             expected = "with them `within`, the share by which the cost may exceed its least value"
             raise input_error("conflict", where="force_range", problem=fault, expected=expected)
         return _feasible_range(problem, muscles)
-    problem = check_problem(problem).numbered()
+    problem = check_problem(problem)
     action = "used for ranges near its least value"
     chosen = check_smooth_cost(USUAL_COST if cost is None else cost, problem, action, convex=True)
     solver, accuracy = USUAL_SOLVER if solver is None else solver, 1e-4 if accuracy is None else accuracy
@@ -211,7 +211,7 @@ def force_range(
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
-    framed = replace(problem).numbered()  # adds the frame axis to arrays that lack it
+    framed = replace(problem)  # adds the frame axis to arrays that lack it
     best = solve(framed, chosen, solver)
     frames = np.flatnonzero(best.solved)
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]

@@ -100,7 +100,7 @@ def needless_reserves(
     helped = np.flatnonzero(np.atleast_1d(solution.status) == Status.SOLVED_WITH_RESERVE)
     if problem.reserve_weight is None or not helped.size or "linear_program" in cost.needs:
         return None
-    problem = problem.numbered().with_arrays(single_frame=False)
+    problem = problem.with_arrays(single_frame=False)
     cost = fit(cost, problem)
     method = able_solver(cost)
     if not REGISTRY[method.name].batched and helped.size > MOST_FRAMES:

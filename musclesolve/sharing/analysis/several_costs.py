@@ -119,7 +119,7 @@ def pareto_front(
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
     """
     listed = _listed(costs, 2, "a Pareto front needs two costs or more")
-    problem = check_problem(problem).numbered()
+    problem = check_problem(problem)
     if problem.reserve_weight is not None:
         fault, expected = "the problem has reserves", "moments that the muscles alone produce"
         remedy = "leave reserve_weight out; frames out of reach are marked INFEASIBLE"
@@ -128,7 +128,7 @@ def pareto_front(
         )
     action = "weighed against others"
     chosen = [check_smooth_cost(cost, problem, action, "costs", convex=True) for cost in listed]
-    problem = replace(problem).numbered()  # adds the frame axis to arrays that lack it
+    problem = replace(problem)  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
@@ -143,6 +143,10 @@ def pareto_front(
         table = table[:, np.isfinite(table).all(axis=(0, 2))].sum(axis=1)
     least, largest = table.min(axis=0), table.max(axis=0)
     reach = np.where(_wide(least, largest), largest - least, 1.0)
+    if scope == "frame":  # a frame that the problem has several times has one scale
+        scale = np.zeros((problem.whole_frames, count))
+        np.maximum.at(scale, problem.frame_number, reach)
+        reach = scale[problem.frame_number]
     points = [
         corners[int(row.argmax())] if row.max() == 1.0 else _point(problem, chosen, row / reach, solver)
         for row in weight
@@ -165,14 +169,14 @@ def _point(
     problem: Problem, costs: Sequence[Cost], weight: Array, solver: str | Solver
 ) -> tuple[Array, Array, NDArray[np.int8]]:
     """The optimum for weights (J,) or (T, J) of unscaled costs: activation (T, n), costs (T, J), status (T,)."""
-    shape = (problem.n_frames, len(costs))
-    weight = np.broadcast_to(weight, shape)
+    shape, whole = (problem.n_frames, len(costs)), np.zeros((problem.whole_frames, len(costs)))
+    whole[problem.frame_number] = weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
     if len(single) == 1:
         solution = solve(problem, single[0], solver)
     else:
         # weights in every frame scale the sum to order one there, whatever the units of the costs
-        solution = solve(problem, _FrameWeightedSum(tuple((1.0, cost) for cost in costs), weight), solver)
+        solution = solve(problem, _FrameWeightedSum(tuple((1.0, cost) for cost in costs), whole), solver)
     solved = solution.solved
     values = np.full(shape, np.nan)
     if solved.any():
@@ -188,7 +192,7 @@ def _wide(least: Array, largest: Array) -> Mask:
 
 @dataclass(frozen=True)
 class _FrameWeightedSum(WeightedSum):
-    """sum_j w_tj f_j with weights (T, J) of the frames of a problem (`Problem.numbered`)."""
+    """sum_j w_tj f_j with weights (T, J) of the frames of the whole problem."""
 
     weight: Array = field(default_factory=lambda: np.zeros((0, 0)), compare=False)
 
@@ -258,7 +262,7 @@ def fit_cost_weights(
             frame.
     """
     named = _listed(costs, 1, "there are no costs to mix")
-    problem = check_problem(problem).numbered()
+    problem = check_problem(problem)
     chosen = tuple(check_smooth_cost(cost, problem, "mixed", "costs") for cost in named)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:

@@ -148,7 +148,7 @@ def least_assistance(problem: Problem, dof: str) -> Array:
     names = check_problem(problem).dof or ()
     if dof not in names:
         raise unknown_name(dof, "degree of freedom", names)
-    exact, row = problem.with_arrays(reserve_weight=None).numbered(), names.index(dof)
+    exact, row = problem.with_arrays(reserve_weight=None, source_frames=None), names.index(dof)
     sign = np.zeros(problem.n_frames)
 
     def helped(part: Problem, size: Array) -> Problem:

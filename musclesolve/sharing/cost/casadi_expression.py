@@ -132,8 +132,9 @@ def expression_cost(
             (n, 1), moment_arm (m, n), moment (m, 1), reaction_matrix (k, n), time (1, 1), and all others.
         constants: further attributes of data by name: a number, (j,) numbers or a matrix (i, j), the same in every
             frame.
-        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j). A
-            mask has the numbers 0 and 1.
+        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j), of
+            all frames of the problem also where a part of it is solved (`Problem.frames`). A mask has the numbers
+            0 and 1.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
             negative second derivative along any direction is an error, and so is a tangent above the cost at the
@@ -215,19 +216,22 @@ class Constant:
         return self.numbers.shape[self.frames :]
 
     def of_frames(self, problem: Problem, name: str, owner: str) -> Array:
-        """The numbers (T, ...) or (1, ...) in the frames of a problem, or of a part of it (`Problem.numbered`)."""
+        """The numbers (T, ...) or (1, ...) in the frames of a problem, or of a part of it (`Problem.frames`)."""
         if not self.frames:
             return self.numbers[None]
-        which = problem.frame_number
-        count = problem.n_frames if which is None else problem.whole_frames
+        count = problem.whole_frames
         if len(self.numbers) not in (1, count):
+            part = problem.source_frames is not None
+            whole = "as the whole problem of these frames has" if part else "as the problem has"
+            own = "replace(part, source_frames=None) is a problem of its own"
             raise InputError(
                 f"the frame constant {name!r} of {owner} has {len(self.numbers)} frames",
                 code="bad_shape",
                 where=f"the cost {owner}",
-                expected=f"{count}, as the problem has, or one",
+                expected=f"{count}, {whole}, or one",
+                remedy=own if part else None,
             )
-        return self.numbers if which is None or len(self.numbers) == 1 else self.numbers[which]
+        return self.numbers if len(self.numbers) == 1 else self.numbers[problem.frame_number]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and (self.frames, self._bytes) == (other.frames, other._bytes)
@@ -283,7 +287,7 @@ class ExpressionCost(Cost):
     @cached_property
     def in_pieces(self) -> bool:
         """Whether the value is made of pieces in the activations, as fabs, fmax and if_else make it."""
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
         # `moving`: places of the memory that depend on activations
@@ -515,7 +519,7 @@ def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
 
     "change" is the directional derivative of the slopes, a function of (a, parameters ..., directions ...).
     """
-    import casadi  # slow to import, and needed for expressions only
+    from musclesolve._util.casadi_module import casadi  # slow to import, and needed for expressions only
 
     numbers = parameter_symbols(casadi.SX.sym, shapes)
     a = casadi.SX.sym("a", numbers[0].numel())
@@ -540,7 +544,7 @@ class _OverFrames:
     """A CasADi function of one frame, evaluated in many; it reads and writes the memory of arrays of its own."""
 
     def __init__(self, function: Any) -> None:
-        import casadi
+        from musclesolve._util.casadi_module import casadi
 
         symbols = function.sx_in()
         dense = casadi.Function("dense", symbols, [casadi.densify(function(*symbols))])

@@ -139,7 +139,7 @@ def _check_lines(problem: Problem, cost: Cost, activation: Array, point: str) ->
             )
         for line, end in np.argwhere(fall > 0.0)[:1]:
             first = int(known[line, :end].argmax())
-            frame = number[line] if problem.frame_number is None else problem.frame_number[number[line]]
+            frame = few.frame_number[line]
             raise _not_convex(
                 cost,
                 f"on the line from {point} of frame {frame} to its {name} bounds its slope falls from "
@@ -150,7 +150,7 @@ def _check_lines(problem: Problem, cost: Cost, activation: Array, point: str) ->
 
 def check_expression(problem: Problem, cost: Cost) -> None:
     """Check that the expressions of costs of methods are their values, within the bounds of the first frame."""
-    import casadi
+    from musclesolve._util.casadi_module import casadi
 
     for part in single_costs(cost):
         if part.built_in or isinstance(part, ExpressionCost):
@@ -248,7 +248,8 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             with np.errstate(all="ignore"):
                 answer = getattr(cost, method)(problem, activation)
         except Exception as error:
-            by_frame = "where the cost holds an array w (T, ...) itself, take w[problem.frame_number]"
+            whole = f"an array w ({problem.whole_frames}, ...)"
+            by_frame = f"where the cost holds {whole} itself, take w[problem.frame_number]"
             error.add_note(f"{method} has {frames} frames here; {by_frame}.")
             raise
         fault, remedy = f"{method} returns an object of type {type(answer).__name__}", None

@@ -17,10 +17,10 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
-import casadi
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.casadi_module import casadi
 from musclesolve._util.checks import check_integer, check_number, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import InputError, input_error

@@ -61,6 +61,7 @@ def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -
         "upper": wider("upper", bounds.get("upper", np.ones(count))),
         "reserve_weight": problem.reserve_weight,
         "dof": problem.dof,
+        "source_frames": problem.source_frames,
         **optional,
     }
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.results.finding import stored_findings
 
 
 @pytest.fixture(scope="module")
-def service(recorded_walk: Path) -> Path:
-    folder = recorded_walk.parent / "addbiomechanics" / "opencap_subject"
-    if not folder.is_dir():
-        pytest.skip(f"no results of AddBiomechanics in {folder}")
-    return folder
+def service() -> Path:
+    return recorded("addbiomechanics/opencap_subject")
 
 
 def cutoff_findings(service: Path, trial: str, **options: float) -> list[str]:

@@ -81,6 +81,14 @@ def label(case: object) -> str:
     return case.name if isinstance(case, ModelFault) else str(case)
 
 
+MOMENT_CASES = [
+    (fault, name)
+    for fault, name in planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3"))
+    if not (fault.other and name == "overground")
+]
+"""Faults of moments in trials; overground is the only trial of its person."""
+
+
 @pytest.mark.parametrize(("fault", "name"), of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of), ids=label)
 def test_each_fault_of_loads_and_coordinates_is_found(fault: ModelFault, name: str) -> None:
     found = findings_of_body(fault.spoil(trials()[name]).body())
@@ -99,15 +107,9 @@ def test_another_trial_of_the_same_person(fault: ModelFault, name: str) -> None:
     assert max(each.cost.size for each in found if each.cost) > 50.0
 
 
-@pytest.mark.parametrize(
-    ("fault", "name"),
-    of_each(planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3")), codes_of),
-    ids=label,
-)
+@pytest.mark.parametrize(("fault", "name"), of_each(MOMENT_CASES, codes_of), ids=label)
 def test_each_fault_of_moments_is_found(fault: ModelFault, name: str) -> None:
     trial = with_moments()[name]
-    if fault.other and trial.other is None:
-        pytest.skip("a single trial of this person")
     found = {each.code for each in findings_of_body(fault.spoil(trial).body())} - {"other_coordinates"}
     if (fault.name, name) in NOT_SHOWN or not fault.codes:
         assert not found

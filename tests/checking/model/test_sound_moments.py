@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from modeled import modeled
 from recorded_data import recorded
-from sound_moments import at_steps, part, variations, windows
+from sound_moments import part, variations, windows
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
-from musclesolve.checking.model.coordinates import steps_of_moments
 from musclesolve.checking.model.examine import OF_MOMENTS, findings_of_body
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
@@ -155,27 +154,3 @@ def frozen(values: np.ndarray, share: float) -> np.ndarray:
     """Values that stay as they are from a share of their frames on."""
     first = int(share * len(values))
     return np.where(np.arange(len(values)) < first, values, values[first])
-
-
-@pytest.mark.parametrize(("name", "side"), [("moments", "r"), ("belt 1", "l"), ("belt 3", "l")])
-def test_a_column_that_steps_alone_is_found_where_it_steps(name: str, side: str, tmp_path: Path) -> None:
-    """A part of the ankle moment times 0.6, after its peak; the sound one has no step, also at low rates."""
-    case, column = case_of(name, tmp_path), f"ankle_angle_{side}_moment"
-    table = case.moments
-    assert table is not None
-    first = float(table.time[np.abs(table.values[:, table.names.index(column)]).argmax()])
-    inside = (table.time > first + 0.04) & (
-        table.time < first + 0.3
-    )  # away from the contact of the other foot
-    spoiled = on_column(table, column, lambda each: np.where(inside, 0.6 * each, each))
-    sound = [at_steps(table, step) for step in (0.02, 0.03, 0.04)]
-    for given in (table, *sound, spoiled):
-        body = modeled(case.model, case.coordinates, given).measured
-        examined = moment_case(body, Motion.from_body(body))
-        assert examined is not None
-        found = [each.what for each in steps_of_moments(examined)]
-        if given is spoiled:
-            assert found and all(f"of ankle_angle_{side} steps by" in each for each in found), found
-        else:
-            assert not found
-    assert any(f"ankle_angle_{side}" in each.what for each in findings(replace(case, moments=spoiled)))

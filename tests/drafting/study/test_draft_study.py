@@ -647,11 +647,9 @@ def test_a_file_stays_that_differs_from_its_original_or_cannot_be_read(
 @pytest.mark.parametrize("copy", ["kinetics.mot", "PS_ngait_og_ss1_kinetics (1).mot"])
 @pytest.mark.parametrize("stated", ["PS_ngait_og_ss1_kinetics.mot", ""], ids=["original", "copy"])
 def test_a_copied_table_of_forces_does_not_contradict_the_loads(
-    copy: str, stated: str, tmp_path: Path
+    copy: str, stated: str, instrumented_knee: Path, tmp_path: Path
 ) -> None:
-    data = Path(__file__).parents[4] / "shared" / "data" / "instrumented_knee"
-    if not data.is_dir():
-        pytest.skip("no shared data")
+    data = instrumented_knee
     kinetics, loads = "PS_ngait_og_ss1_kinetics.mot", "loads_ss1.xml"
     for name in ("Rajagopal2015-scaled.osim", "PS_ngait_og_ss1_kinematics.mot", kinetics):
         shutil.copy(data / name, tmp_path)

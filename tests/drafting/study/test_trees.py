@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from packages import need
 from refusals import refused
 from thorough import THOROUGH
 
@@ -28,8 +29,7 @@ SUBJECTS, TRIALS = 2, 1
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The trees of all layouts."""
-    pytest.importorskip("ezc3d")
-    pytest.importorskip("openpyxl")
+    need("ezc3d", "openpyxl")
     root = tmp_path_factory.mktemp("trees")
     for name, write in MADE["LAYOUTS"].items():
         write(root / name, SUBJECTS, TRIALS)

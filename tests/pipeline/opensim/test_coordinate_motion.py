@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from recorded_data import recorded
 from refusals import refused
 from small_model import TEXT, save_model
 from small_model_motion import TIME, is_angle, save_inputs, small_motion
@@ -108,10 +109,8 @@ def test_units_that_the_header_does_not_state_are_those_that_the_values_show(sma
 
 
 @pytest.mark.parametrize("trial", [1, 3])
-def test_recorded_degrees_under_a_header_that_says_nothing(recorded_walk: Path, trial: int) -> None:
-    folder = recorded_walk.parent / "fascicle_walk"
-    if not folder.exists():
-        pytest.skip(f"no {folder}")
+def test_recorded_degrees_under_a_header_that_says_nothing(trial: int) -> None:
+    folder = recorded("fascicle_walk")
     found = coordinate_motion(read_osim(folder / "model.osim"), folder / f"trial_{trial}_IK.mot")
     assert "taken as degrees" in found.notes[0] and "knee_angle_r reaches -6" in found.notes[0]
     knee = np.degrees(found.by_name(found.value)["knee_angle_r"])

@@ -9,6 +9,7 @@ from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from recorded_data import recorded
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
@@ -170,11 +171,8 @@ def test_what_the_header_says_of_degrees(tmp_path: Path) -> None:
     ("name", "columns", "rows"),
     [("grf_without_column_count.mot", 18, 223), ("moco_states_without_column_count.sto", 253, 195)],
 )
-def test_files_of_opensim_4(recorded_walk: Path, name: str, columns: int, rows: int) -> None:
-    file = recorded_walk.parent / "addbiomechanics" / "odd_files" / name
-    if not file.exists():
-        pytest.skip(f"no {file}")
-    found = read_mot(file)
+def test_files_of_opensim_4(name: str, columns: int, rows: int) -> None:
+    found = read_mot(recorded(f"addbiomechanics/odd_files/{name}"))
     assert found.values.shape == (rows, columns) and found.sentences == []
     assert np.isfinite(found.values).all() and found.in_degrees is (False if "moco" in name else None)
 

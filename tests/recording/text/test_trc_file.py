@@ -10,6 +10,7 @@ from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from recorded_data import recorded
 from synthetic_trial import write_trial
 from thorough import examples
 
@@ -365,9 +366,6 @@ def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_a_real_trimmed_file(recorded_walk: Path) -> None:
-    file = recorded_walk.parent / "addbiomechanics" / "odd_files" / "trimmed_fewer_frames_than_stated.trc"
-    if not file.exists():
-        pytest.skip(f"no {file}")
-    found = read_trc(file)
+def test_a_real_trimmed_file() -> None:
+    found = read_trc(recorded("addbiomechanics/odd_files/trimmed_fewer_frames_than_stated.trc"))
     assert found.time.size == 131 and "its header states 238" in found.row_warning

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from opensim_reader import read_by_opensim
+from packages import imported
 from refusals import refused
 from scipy.io import loadmat
 from stored_results import write_result
@@ -198,7 +199,7 @@ def test_a_mat_file_has_nested_names_and_cells(data: xr.Dataset, tmp_path: Path)
 
 
 def test_a_parquet_file_has_units_in_its_metadata(data: xr.Dataset, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = imported("pyarrow.parquet")
     ms.export(data, tmp_path / "walk.parquet")
     table = parquet.read_table(tmp_path / "walk.parquet")
     np.testing.assert_array_equal(

@@ -428,6 +428,6 @@ def test_a_cost_that_bends_down_between_a_solution_and_the_bounds_is_refused(fra
         check_solution(problem, cap(2.5), solution.activation)
     with refused("bad_cost", "to its lower bounds"):
         check_solution(problem, cap(-0.5, -1.0), np.full((frames, 3), 0.9))
-    numbered = problem.numbered().frames(np.array([last]))
+    numbered = problem.frames(np.array([last]))
     with refused("bad_cost", f"of frame {last} to its upper"):
         check_solution(numbered, cap(2.5), solution.activation[[last]])

@@ -9,10 +9,11 @@ from typing import ClassVar
 import casadi
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import Problem, Status, solve, solvers
+from musclesolve import Problem, Status, solve
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -248,8 +249,7 @@ def test_a_cost_fitted_to_a_problem_stays_so_beside_another_one():
 @pytest.mark.parametrize("solver", ["slsqp", "cyipopt"])
 def test_a_soft_maximum_whose_slopes_are_alike_between_the_bounds(solver):
     """At equal activations every slope is 1 / n, at rest as halfway: their change is no scale of the cost."""
-    if not solvers()[solver].installed:
-        pytest.skip(f"{solver} is not installed")
+    need_solver(solver)
     rng = np.random.default_rng(3)
     arm, strength = rng.normal(0.0, 0.05, (2, 20)), rng.uniform(300.0, 1500.0, 20)
     problem = Problem(arm, (arm * strength) @ rng.uniform(0.0, 0.5, 20), strength, strength)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 
 from musclesolve import Status, costs, solve, solvers
@@ -16,8 +17,7 @@ from musclesolve.sharing.solver.batch import Batch
 
 @pytest.mark.parametrize("solver", [name for name in solvers() if name != "linprog"])
 def test_levels_are_refused_by_all_but_linprog(make_leg, solver):
-    if not solvers()[solver].installed:
-        pytest.skip(f"{solver} is not installed")
+    need_solver(solver)
     with refused("unfit_solver", solver, "min_max", "choose the solver linprog"):
         solve(make_leg(1), "min_max", solver)
 
@@ -65,7 +65,7 @@ def test_the_refusal_of_cyipopt_says_how_to_install_it(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
     absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
-    with refused("missing_package", "pip install '.[cyipopt]'"):
+    with refused("missing_package", "pip install cyipopt-wheels", "conda install"):
         solve(make_leg(1), "stress_cubed", "cyipopt")
 
 

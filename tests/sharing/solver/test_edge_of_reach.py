@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from packages import need_solver
 from scipy.optimize import linprog
 from thorough import THOROUGH
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -109,10 +110,8 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
 @pytest.mark.parametrize("cost", POWERS)
 def test_no_claim_is_accepted_at_the_edge(cost, solver):
     """A solver that finds the optimum there has it certified; no other answer is certified."""
-    if isinstance(solver, str):
-        record = solvers()[solver]
-        if not record.installed or ("separable" not in record.can and cost != "force_squared"):
-            pytest.skip(f"{solver} is not installed, or does not take this cost")
+    if isinstance(solver, str) and "separable" not in need_solver(solver).can:
+        cost = "force_squared"  # for solvers of quadratic programs
     surely = solver in ("batch", "ipopt", "quadprog") or isinstance(solver, Vectorized)
     for mixed in (False, True):
         frames = {"trust-constr": 2, "slsqp": 4}.get(str(solver), 12)
@@ -206,9 +205,10 @@ def test_a_solver_of_frames_has_one_thread_of_blas():
     assert seen and set(seen) == {1}
 
 
-@pytest.mark.parametrize("solver", [name for name in ("slsqp", "cyipopt") if solvers()[name].installed])
+@pytest.mark.parametrize("solver", ["slsqp", "cyipopt"])
 def test_refinement_keeps_what_was_certified_at_full_activation(solver):
     """Moments of all muscles at full activation leave Newton's method no free muscle to fit the multipliers to."""
+    need_solver(solver)
     rng = np.random.default_rng(5)
     arm, capacity = rng.normal(0.0, 0.05, (40, 2, 2)), 10.0 ** rng.uniform(2.0, 4.0, 2)
     problem = Problem(arm, (arm * capacity).sum(axis=2), capacity, capacity)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 from sharing_cases import SMOOTH
 
@@ -29,20 +30,16 @@ COSTS = {name: ms.costs()[name]() for name in SMOOTH} | {
 }
 
 
-def installed(name):
-    record = solvers()[name]
-    if not record.installed:
-        pytest.skip(f"{name} needs the package {record.package}: {record.install}")
-    return name
-
-
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_a_backend_prints_nothing(name):
     """In a process of its own, because some print once: `--json` prints a document on standard output."""
     program = "import musclesolve as ms; ms.solve(ms.Problem([[0.1]], [1.0], [50.0], [50.0]), 'force_squared', '{}')"
     done = subprocess.run(
-        [sys.executable, "-c", program.format(installed(name))], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program.format(need_solver(name).name)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == ""
 
@@ -57,7 +54,7 @@ def test_a_cost_is_quadratic_if_its_curvature_is_the_same_everywhere(name, make_
 
 @pytest.mark.parametrize("solver", QUADRATIC)
 def test_other_costs_are_refused_by_name(solver, make_leg):
-    installed(solver)
+    need_solver(solver)
     for cost in ("stress_cubed", "square and cube"):
         given = COSTS[cost]
         with refused("unfit_solver", solver, given.name, "batch, ipopt"):
@@ -73,7 +70,7 @@ def test_sums_of_squares_and_lines_are_taken(solver, reserves, make_leg):
     cost, problem = COSTS["square and line"], make_leg(4, seed=2)
     if reserves:
         problem = replace(problem, moment=1.5 * problem.moment, reserve_weight=np.linspace(1.0, 1e6, 7))
-    answer, own = solve(problem, cost, installed(solver)), solve(problem, cost)
+    answer, own = solve(problem, cost, need_solver(solver).name), solve(problem, cost)
     assert answer.solved.all()
     np.testing.assert_array_equal(answer.status, own.status)
     np.testing.assert_allclose(answer.activation, own.activation, atol=1e-6)
@@ -81,7 +78,7 @@ def test_sums_of_squares_and_lines_are_taken(solver, reserves, make_leg):
 
 @pytest.mark.parametrize("solver", QUADRATIC)
 def test_they_are_silent(solver, make_leg, capfd):
-    assert solve(make_leg(2), "force_squared", installed(solver)).solved.all()
+    assert solve(make_leg(2), "force_squared", need_solver(solver).name).solved.all()
     assert capfd.readouterr() == ("", "")
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from packages import need_solver
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
@@ -212,13 +213,14 @@ def test_the_stiffer_the_reserves_the_nearer_to_none(make_leg, cost):
 
 
 def able(cost):
-    """The solvers that are here and can take a smooth cost."""
-    return [name for name, record in solvers().items() if record.installed and record.fits(costs()[cost]())]
+    """The solvers that can take a smooth cost."""
+    return [name for name, record in solvers().items() if record.fits(costs()[cost]())]
 
 
 @pytest.mark.parametrize("solver", able("stress_cubed"))
 def test_nothing_left_to_decide(solver):
     """All muscles fixed by their bounds, where they meet the moment and where they do not."""
+    need_solver(solver)
     problem = Problem(
         [[0.05, 0.03]], [[40.0], [50.0]], [1000.0, 2000.0], [1000.0, 2000.0], [0.32, 0.4], [0.32, 0.4]
     )
@@ -235,6 +237,7 @@ def test_nothing_left_to_decide(solver):
 @pytest.mark.parametrize(("dofs", "muscles", "held"), [(2, 1, 0), (5, 3, 0), (4, 6, 4), (3, 3, 1), (6, 4, 2)])
 def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
     """Moments that the free muscles can only meet in one way, then moments that they cannot meet."""
+    need_solver(solver)
     random = np.random.default_rng(dofs)
     arm, strongest = random.uniform(-0.06, 0.06, (dofs, muscles)), np.full(muscles, 1000.0)
     activation = random.uniform(0.1, 0.8, muscles)
@@ -251,6 +254,7 @@ def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
 
 @pytest.mark.parametrize("solver", able("stress_cubed"))
 def test_only_reserves_are_left_to_decide(solver):
+    need_solver(solver)
     problem = Problem([[0.05], [0.0]], [45.0, 3.0], [1000.0], [1000.0], [0.8], [0.8], [1.0, 1e3])
     answer = solve(problem, "stress_cubed", solver)
     assert answer.status == Status.SOLVED_WITH_RESERVE
@@ -260,6 +264,7 @@ def test_only_reserves_are_left_to_decide(solver):
 @pytest.mark.parametrize("solver", able("emg_tracking"))
 def test_muscles_without_moment_arms_follow_the_cost(solver):
     """No row is left: the measured activation of the first muscle, the least activation of the other."""
+    need_solver(solver)
     problem = Problem([[0.0, 0.0]], [0.0], [1000.0] * 2, [1000.0] * 2, emg=[0.4, np.nan])
     answer = solve(problem, "emg_tracking", solver)
     assert answer.status == Status.SOLVED

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from many_trials import write_stride
+from packages import imported, need
 from refusals import refused
 
 import musclesolve as ms
@@ -14,7 +15,7 @@ from musclesolve.studies.many_trials import run_many
 
 @pytest.fixture(scope="module")
 def scheduler():
-    distributed = pytest.importorskip("distributed")
+    distributed = imported("distributed")
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
     ) as local:
@@ -62,7 +63,7 @@ def test_a_trial_that_is_lost_on_the_cluster_has_failed(scheduler, tmp_path, mon
 @pytest.mark.filterwarnings("ignore")  # of distributed, on its way to the refusal
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tcp://nowhere", "no address"])
 def test_no_scheduler_is_refused(tmp_path, monkeypatch, address):
-    pytest.importorskip("distributed")
+    need("distributed")
     monkeypatch.setattr(run_many, "CONNECT_S", 0.2)
     with refused("bad_environment", "--scheduler", address):
         ms.run_many(write_stride(tmp_path), tmp_path / "new" / "out", scheduler=address)

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from packages import imported
 from refusals import refused
-from thorough import THOROUGH
 
 from musclesolve import open_study
 from musclesolve.results.files.atomic_writing import reserved
@@ -66,7 +66,7 @@ def once(act, when):
     return progress, acted
 
 
-@pytest.mark.skipif(not THOROUGH, reason="test_watch_folder.py and test_worker_pool.py kill processes, too")
+@pytest.mark.thorough  # test_watch_folder.py and test_worker_pool.py kill processes, too
 @pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():
@@ -80,7 +80,7 @@ def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
 
 @pytest.mark.thorough
 def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    distributed = imported("distributed")
     monkeypatch.setattr(run_many, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
 
