@@ -52,6 +52,7 @@ def comparison_document(comparison: xr.Dataset) -> dict[str, Any]:
             for cost, under in facts.under.items()
         },
         "against": facts.costs[0],
+        "needless_reserves": comparison.attrs.get("needless_reserves", "").splitlines(),
         "function_groups": tables["function_group"],
         "muscles": tables["muscle"],
     }

@@ -46,7 +46,8 @@ EVERY = slice(None)
 class Sharing:
     """Settings of the sharing of moments among muscles.
 
-    tendon: one of TENDONS; reserve_weight: see `Problem`; least_activation: of every muscle.
+    tendon: one of TENDONS; reserve_weight: see `Problem`; least_activation: of every muscle; on_infeasible: see
+    `solve`.
     """
 
     cost: Cost
@@ -54,6 +55,7 @@ class Sharing:
     tendon: str = RIGID
     reserve_weight: float | None = None
     least_activation: float = USUAL_LEAST_ACTIVATION
+    on_infeasible: str = "reserve"
 
     @property
     def elastic(self) -> bool:

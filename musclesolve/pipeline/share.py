@@ -75,7 +75,7 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
 def share_part(
     part: SharingGroup, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
 ) -> SolvedGroup:
-    """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
+    """Share the moments of one part among its muscles; frames that are not feasible as `sharing.on_infeasible` states.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
     TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`; progress: of the motions
@@ -94,7 +94,7 @@ def share_part(
     without = part.loads is not None and not sharing.reads_reactions
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
-        solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+        solution = solve_part(problem, sharing.cost, sharing.solver, sharing.on_infeasible)
     if not (part.usable.all() and part.measured.all()):
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
@@ -229,7 +229,7 @@ def motion_solver(solver: str | Solver) -> Solver:
 def share_motion(
     part: SharingGroup, sharing: Sharing, muscles: "ElasticMuscles", progress: Progress | None = None
 ) -> tuple[Solution, TendonStates, tuple[str, ...]]:
-    """Solve every run of usable frames, with reserves where a run is infeasible without.
+    """Solve every run of usable frames; a run that is infeasible as `sharing.on_infeasible` states.
 
     Returns:
         The solution of all frames, the states of fibers and tendons, and sentences for the user on the solution.
@@ -263,7 +263,7 @@ def share_motion(
         problem = motion_problem(part, run, muscles, sharing.least_activation, sharing.reserve_weight)
         if isinstance(method, BandedInteriorPoint):
             method = replace(method, progress=report)
-        motion = solve_motion(problem, cost, method, on_infeasible="reserve")
+        motion = solve_motion(problem, cost, method, on_infeasible=sharing.on_infeasible)
         # status and certificate of all frames, numbers of the solved ones
         for name in ("status", "gap", "moment_error", "iterations"):
             getattr(arrays, name)[run] = getattr(motion, name)

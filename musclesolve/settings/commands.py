@@ -250,6 +250,12 @@ class CompareSettings(Settings):
     """Options of `compare`."""
 
     costs: tuple[str, ...] = setting("a cost function, by one option for each of two or more", required=True)
+    on_infeasible: str = setting(
+        "what becomes of a frame that the muscles cannot solve: report leaves it without a solution, reserve solves it "
+        "with reserves that bear what the muscles lack",
+        choices=("report", "reserve"),
+        default="reserve",
+    )
 
 
 EMG_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

@@ -57,6 +57,7 @@ from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import exact_moments
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.endings import ending_notes, reasons
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
 from musclesolve.sharing.status import Status, is_solved
@@ -290,7 +291,7 @@ def solve_constrained(
         further = frames.of_active(attempt.activation, further)
         found = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         convex = frames.surely_convex
-        claims, notes = store_claims(arrays, which, attempt, found, frames, further)
+        claims, notes = store_claims(arrays, which, attempt, found, frames, further, method.name)
         value[which], multiplier[which], missing[which] = claims
     solution = arrays.to_solution(chosen, method, problem)
     less = {"stationary_only": solution.stationary_only or not convex, "notes": (*solution.notes, *notes)}
@@ -328,12 +329,14 @@ def store_claims(
     found: Certificate,
     frames: "Constraints",
     further: Array,
+    solver: str,
 ) -> tuple[tuple[Array, Array, Array], tuple[str, ...]]:
     """Store what a solver claims for some frames by its certificate; NaN where it is not solved.
 
     Returns:
         Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,). And
-        a sentence on the first frame that ended neither solved nor with a proof, if moments or constraints are missed.
+        sentences on frames that ended neither solved nor with a proof: what the first that misses moments or
+        constraints misses, and why the solver ended.
     """
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
@@ -348,7 +351,9 @@ def store_claims(
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    notes = frames.missed(attempt, np.isin(status, OPEN), which)
+    left = np.isin(status, OPEN)
+    ended = ending_notes(solver, reasons(part, frames.cost, attempt), left, which) if left.any() else ()
+    notes = (*ended, *frames.missed(attempt, left, which))
     return (value, np.where(solved[:, None], further, against), missing), notes
 
 

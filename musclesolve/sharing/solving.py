@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -27,6 +27,7 @@ from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.endings import ending_notes, reasons, stopped
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import (
     Attempt,
@@ -88,7 +89,13 @@ def solve(
     chosen = find_cost(cost)
     chosen.check_names(*names)
     method = able_solver(chosen) if solver is None else solver
-    return solve_part(problem, chosen, method, on_infeasible, warm_start)
+    solution = solve_part(problem, chosen, method, on_infeasible, warm_start)
+    if problem.reserve_weight is None:
+        return solution
+    from musclesolve.sharing.analysis.needless_reserves import needless_reserves
+
+    needless = needless_reserves(problem, chosen, solution, solve_part)
+    return solution if needless is None else replace(solution, notes=(*solution.notes, needless.sentence))
 
 
 def solve_part(
@@ -122,43 +129,54 @@ def solve_part(
         arrays = certify(problem, chosen, on_infeasible == "reserve")
     remaining = np.arange(problem.n_frames) if arrays is None else np.flatnonzero(arrays.status == UNRESOLVED)
     arrays = arrays or SolutionArrays.empty(problem)
+    clauses: AnyArray = np.full(problem.n_frames, "", object)
     further = method if certify is None else getattr(method, "fallback", method)
     for first in range(0, remaining.size, BLOCK):
         block = remaining[first : first + BLOCK]
         begin = None if start is None else start[block]
-        arrays.store(block, _solved(problem.frames(block), chosen, further, on_infeasible, begin))
+        part = problem.frames(block)
+        found, clauses[block] = _solved(part, chosen, further, on_infeasible, begin)
+        arrays.store(block, found)
     solution = arrays.to_solution(chosen, method, problem)
+    left = np.isin(arrays.status, OPEN)
+    ended = ending_notes(method.name, clauses, left, np.arange(problem.n_frames))
+    solution = replace(solution, notes=(*solution.notes, *ended))
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
 def _solved(
     problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None
-) -> SolutionArrays:
-    """Solve with any solver, certify and prove, from activations (T, n) if there is a start."""
+) -> tuple[SolutionArrays, AnyArray]:
+    """Solve with any solver, certify and prove, from activations (T, n) if there is a start.
+
+    Returns:
+        The arrays; and why a frame is not solved (T,), in the words of `reasons`.
+    """
     problem = within_domain(problem, cost)
     arrays = SolutionArrays.empty(problem)
     empty = problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
     _rest(arrays, problem, cost, problem.valid & ~empty)
-    _attempt(arrays, problem, cost, method, problem.valid & ~empty & ~arrays.solved, start)
+    clauses: AnyArray = np.full(problem.n_frames, "", object)
+    ended = _attempt(arrays, clauses, problem, cost, method, problem.valid & ~empty & ~arrays.solved, start)
     exact = without_reserve(problem)
     if fits(method, cost, reserves=True):
         for stiffness in AT_EDGE:
-            left = np.isin(arrays.status, OPEN) & exact.any(axis=1)
-            _attempt(arrays, problem, cost, method, left, start, stiffness)
+            left = np.isin(arrays.status, OPEN) & exact.any(axis=1) & ~ended
+            ended |= _attempt(arrays, clauses, problem, cost, method, left, start, stiffness)
     if on_infeasible == "reserve":
-        unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & exact.any(axis=1) & ~empty
+        unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & exact.any(axis=1) & ~empty & ~ended
         weight = np.array(arrays.reserve_weight)
         weight[unsolved] = np.where(
             exact[unsolved], fallback_weight(problem.frames(unsolved), cost), weight[unsolved]
         )
-        _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
+        _attempt(arrays, clauses, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
     solved = arrays.solved
     there = problem.frames(solved)
     arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])
     arrays.force = arrays.activation * problem.force_capacity
-    return arrays
+    return arrays, clauses
 
 
 def _rest(arrays: SolutionArrays, problem: Problem, cost: Cost, which: Mask) -> None:
@@ -179,14 +197,18 @@ def _rest(arrays: SolutionArrays, problem: Problem, cost: Cost, which: Mask) -> 
 
 def _attempt(
     arrays: SolutionArrays,
+    clauses: AnyArray,
     problem: Problem,
     cost: Cost,
     solver: Solver,
     which: Mask,
     start: Array | None,
     stiffness: float | None = None,
-) -> None:
+) -> Mask:
     """Solve some frames (T,) from activations (T, n), and store the results with a certificate or proof.
+
+    `clauses` (T,) gets the first reason why a frame is not solved. Returns the frames (T,) that a callback or a limit
+    of time of the user ended: these are not tried again.
 
     `stiffness`, one of AT_EDGE, is for frames at the edge of reach. A moment may lie beyond reach by less than the
     tolerance of the certificate. Then neither a proof nor finite multipliers exist: the multipliers of a solver
@@ -194,8 +216,9 @@ def _attempt(
     reserves so stiff that they bear less than the tolerance, multipliers stay finite. The certificate is computed
     without reserves.
     """
+    ended = np.zeros(len(which), bool)
     if not which.any():
-        return
+        return ended
     part = problem.frames(which)
     program, exact = fix_idle_muscles(part, cost), without_reserve(part)
     if stiffness is not None:
@@ -222,6 +245,11 @@ def _attempt(
     if attempt.level_multiplier is not None:
         solved = is_solved(status)[:, None, None]
         arrays.store_levels(which, np.where(solved, attempt.level_multiplier, np.nan))
+    if (left := np.isin(status, OPEN)).any():
+        number, reason = np.flatnonzero(which)[left], reasons(part, cost, attempt)[left]
+        clauses[number] = np.where(clauses[number] == "", reason, clauses[number])
+        ended[which] = left & stopped(attempt)
+    return ended
 
 
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:

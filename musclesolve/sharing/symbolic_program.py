@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_integer, check_real_array, check_type
+from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.checks import check_choice, check_integer, check_real_array, check_type
 from musclesolve._util.locks import CASADI
-from musclesolve._util.messages import with_sizes
+from musclesolve._util.messages import count_of, enumerated, with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
-from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.certificate import empty_box, within_domain
 from musclesolve.sharing.constrained import (
+    LEAST_SHARE,
     ConstrainedSolution,
     Constraints,
     ExpressionConstraint,
@@ -44,19 +45,32 @@ from musclesolve.sharing.cost.cost_terms import flat, shapes_of
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
-from musclesolve.sharing.problem_scale import load, reserve_cost, reserve_terms, row_size, slope_size
+from musclesolve.sharing.problem_scale import (
+    fallback_weight,
+    load,
+    reserve_cost,
+    reserve_terms,
+    row_size,
+    slope_size,
+    without_reserve,
+)
+from musclesolve.sharing.program_runs import End, described, optima, run
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import claim_of, least_squares_multiplier, polish
-from musclesolve.sharing.solver.ipopt import IpoptOptions, final_message, frame_symbols
+from musclesolve.sharing.solver.endings import STOPPED
+from musclesolve.sharing.solver.frame_program import least_squares_multiplier, polish
+from musclesolve.sharing.solver.ipopt import Ipopt, IpoptOptions, frame_symbols
 from musclesolve.sharing.solver.solver_registry import Attempt
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.solving import ON_INFEASIBLE
+from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MotionFormula = Callable[[Any, Any, Any], Any]
-LEAST_UNKNOWN = 1e-3
+LEAST_UNKNOWN, FAR = 1e-3, 1e10
 SINGULAR = 1e-6  # share of a slope that Newton's step may leave; more shows a cost without bend
+MOST_NAMED = 3
+"""Number of frames out of reach that a note names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,14 +207,19 @@ class ProgramSolution(ConstrainedSolution):
     Attributes:
         unknown: values of the unknowns of the motion costs, by name.
         total_cost: the value of the whole program: all frames, reserves and terms over several frames.
-        start_costs: total cost from each start of `Program.solve(starts=...)`, NaN where it was not certified.
-        message: what the solver reports at its end.
+        start_costs: total cost from each start of `Program.solve(starts=...)`, NaN where a frame was not certified.
+        message: what the solver reports at its end; with the numbers of frames where these end differently.
+        optima: (T,) number of optima that several starts found (certified results that differ by more than 1e-4 in an
+            activation), of the whole motion where a motion cost joins the frames; zero from a single start.
+        optima_apart: (T,) [N] largest difference of a muscle's force between two of them.
     """
 
     unknown: Mapping[str, Array] = field(default_factory=dict)
     total_cost: float = np.nan
     start_costs: tuple[float, ...] = ()
     message: str = ""
+    optima: AnyArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    optima_apart: Array = field(default_factory=lambda: np.zeros(0))
 
     def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> "xr.Dataset":
         """See `ConstrainedSolution.to_dataset`; adds the unknowns, over axes of their own, and total_cost."""
@@ -244,6 +263,7 @@ class Program:
     x_names: tuple[str, ...]
     g_names: tuple[str, ...]
     scale: Scale
+    frame_nlp: Mapping[str, Any] = field(repr=False)  # x, p, f, g of one frame
     slope_of_terms: Any = field(repr=False)  # z = (a (n T), u) -> W, dW/da, dW/du, d2W/du2
     bends: tuple[tuple[MotionCost, Any], ...] = field(repr=False, default=())  # (z, dz) -> curvature
     single_frame: bool = False
@@ -267,33 +287,48 @@ class Program:
         convex = self.constraints.surely_convex and all(part.convex for part in self.motion_costs)
         return "nonconvex" in self.cost.needs or not convex
 
-    def nlpsol(self, name: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
+    def nlpsol(self, solver: str | Ipopt = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
         """The solver `casadi.nlpsol(...)` of this program; `solver(**program.arguments)` runs it.
 
         Args:
-            name: "ipopt", "sqpmethod", "fatrop", "blocksqp", or another one that CasADi has.
-            options: as `casadi.nlpsol` takes them.
+            solver: "ipopt", "sqpmethod", "fatrop", "blocksqp", or another one that CasADi has; or an `Ipopt(...)` with
+                its options and callback.
+            options: as `casadi.nlpsol` takes them; they come after the options of `Ipopt(...)`.
 
         Raises:
             InputError: CasADi has no such solver, or the solver refuses an option.
         """
+        made = self._made(solver, options, self.nlp, self.problem.n_frames)
+        return made[0]
+
+    def _made(
+        self, solver: str | Ipopt, options: Mapping[str, Any] | None, nlp: Mapping[str, Any], count: int
+    ) -> tuple[Any, Any]:
+        """The solver of a program of `count` frames, and the callback of an Ipopt as an object of CasADi, or None."""
         from musclesolve._util.casadi_module import casadi
 
-        chosen: dict[str, Any] = {"print_time": False, "error_on_fail": False, **_DEFAULTS.get(name, {})}
-        if name == "fatrop":
-            chosen |= {"equality": (self.lbg == self.ubg).tolist(), "structure_detection": "none"}
-            if not self.motion_costs:  # a frame is a stage without states
-                count = self.problem.n_frames
-                nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
-                chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
-        check_type(name, str, "nlpsol", "the name of a solver of casadi.nlpsol")
+        check_type(solver, str | Ipopt, "nlpsol", "the name of a solver of casadi.nlpsol, or an Ipopt(...)")  # type: ignore[arg-type]
         check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")
+        name, watching = (
+            (solver, None) if isinstance(solver, str) else (solver.name, solver.casadi_callback(nlp))
+        )
+        chosen: dict[str, Any] = {"print_time": False, "error_on_fail": False, **_DEFAULTS.get(name, {})}
+        if not isinstance(solver, str):
+            chosen["ipopt"] = solver.ipopt()
+            if watching is not None:
+                chosen["iteration_callback"] = watching
+        if name == "fatrop":
+            rows = nlp["g"].numel()
+            chosen |= {"equality": (self.lbg == self.ubg).tolist()[:rows], "structure_detection": "none"}
+            if not self.joined:  # a frame is a stage without states
+                nx, nu, ng = [0] * count, [nlp["x"].numel() // count] * count, [rows // count] * count
+                chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
         for key, value in (options or {}).items():
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
             if not casadi.has_nlpsol(name):  # nlpsol would print where it searched
                 raise TypeError("there is none of this name")
-            return casadi.nlpsol("sharing", name, self.nlp, chosen)
+            return casadi.nlpsol("sharing", name, nlp, chosen), watching
         except (RuntimeError, TypeError) as error:
             raise InputError(
                 f"casadi.nlpsol refuses the solver {name!r} with these options: {reason_of(error)}",
@@ -334,53 +369,158 @@ class Program:
         bounds = {"lba": self.lbg - g, "uba": self.ubg - g, "lbx": self.lbx, "ubx": self.ubx}
         return {"P": P, "q": q, "A": A, **bounds}
 
+    @property
+    def joined(self) -> bool:
+        """Whether a motion cost joins the frames; else each frame is a program of its own."""
+        return bool(self.motion_costs)
+
     def solve(
         self,
-        name: str = "ipopt",
+        solver: str | Ipopt = "ipopt",
         options: Mapping[str, Any] | None = None,
         *,
         start: Solution | ArrayLike | None = None,
         starts: int = 1,
         seed: int = 0,
+        on_infeasible: str = "report",
     ) -> ProgramSolution:
         """Solve by any solver of `casadi.nlpsol`; the result is certified anew.
 
+        Without motion costs every frame is solved by itself: a frame out of reach leaves the others solved. With motion
+        costs all frames are one program, which such a frame leaves without a solution; `notes` name the frame.
+
         Args:
-            name: see `nlpsol`.
+            solver: see `nlpsol`. A callback of `Ipopt` that returns True ends the frame, or the joined frames.
             options: see `nlpsol`.
             start: a Solution, activations (T, n) or all unknowns x (N,), to start from.
             starts: number of starts: the first from `start` or the middle of the bounds, the others at random between
-                the bounds; the certified point of least cost is returned.
+                the bounds. The certified point of least cost is returned, in every frame by itself without motion
+                costs; `optima`, `optima_apart` and `notes` state how many there are.
             seed: of the random starts.
+            on_infeasible: as in `solve`: "report" leaves an infeasible frame without a solution; "reserve" solves it
+                again with reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation.
+                With motion costs the whole motion is solved again, with reserves in the frames that are proved
+                infeasible (in all frames, where none is proved).
 
         Raises:
-            InputError: see `nlpsol`; a start of another shape; no whole number of starts.
+            InputError: see `nlpsol`; a start of another shape; no whole number of starts; another `on_infeasible`.
         """
+        check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
         starts = check_integer(starts, "starts", 1)
         random, first = np.random.default_rng(seed), self._start(start)
         low = np.where(np.isfinite(self.lbx), self.lbx, first - 1.0)
         high = np.where(np.isfinite(self.ubx), self.ubx, np.maximum(first, low) + 1.0)
         points = [first, *(random.uniform(low, high) for _ in range(starts - 1))]
-        with CASADI:
-            solver = self.nlpsol(name, options)
-            answers = [self._ended(solver, name, point) for point in points]
-        costs = np.array([each.total_cost if np.all(each.solved) else np.nan for each in answers])
-        best = int(np.nanargmin(costs)) if np.isfinite(costs).any() else 0
-        return replace(answers[best], start_costs=tuple(costs.tolist()))
+        name = solver if isinstance(solver, str) else solver.name
+        pieces = list(range(1 if self.joined else self.problem.n_frames))
+        runs = [
+            dict(zip(pieces, of_start, strict=True))
+            for of_start in self._runs(solver, options, points, pieces)
+        ]
+        solution = self._best(runs, name)
+        if on_infeasible == "reserve" and (needy := self._needy(solution, runs)).any():
+            helped = self.with_reserves(needy)
+            again = pieces if self.joined else np.flatnonzero(needy).tolist()
+            widened = [helped._widened(self, point) for point in points]
+            repeated = helped._runs(solver, options, widened, again)
+            for of_start, ends in zip(runs, repeated, strict=True):
+                for piece, end in of_start.items():
+                    of_start[piece] = end._replace(x=helped._widened(self, end.x))
+                of_start.update(zip(again, ends, strict=True))
+            solution = _where_solved(helped._best(runs, name), solution)
+        return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
 
-    def _ended(self, solver: Any, name: str, start: Array) -> ProgramSolution:
-        try:
-            found = solver(**{**self.arguments, "x0": start})
-        except RuntimeError as error:
-            message = str(error).splitlines()[-1]
-            if message == "KeyboardInterrupt":
-                raise KeyboardInterrupt from None
-            return self.solution(np.full(self.x0.shape, np.nan), solver=name, message=message)
-        stats = solver.stats()
-        message, iterations = final_message(stats), int(stats.get("iter_count", 0))
-        claim = claim_of(message, otherwise=Status.SOLVED)
-        x, dual = (np.asarray(found[key])[:, 0] for key in ("x", "lam_g"))
-        return self.solution(x, dual, iterations=iterations, claim=claim, solver=name, message=message)
+    def _runs(
+        self,
+        solver: str | Ipopt,
+        options: Mapping[str, Any] | None,
+        points: Sequence[Array],
+        pieces: Sequence[int],
+    ) -> list[list[End]]:
+        """Run a solver on some pieces, from each of several points (N,)."""
+        count = 1 if self.joined else self.problem.n_frames
+        nlp = self.nlp if self.joined else self.frame_nlp
+        numbers = {name: array.reshape(count, -1) for name, array in self.arguments.items()}
+        ends = []
+        with CASADI:
+            made, watching = self._made(solver, options, nlp, 1 if not self.joined else self.problem.n_frames)
+            for point in points:
+                numbers["x0"] = point.reshape(count, -1)
+                ends.append(
+                    [run(made, watching, {name: rows[k] for name, rows in numbers.items()}) for k in pieces]
+                )
+        return ends
+
+    def _best(self, runs: Sequence[Mapping[int, End]], name: str) -> ProgramSolution:
+        """The best end of every piece, by its certified cost, as a Solution with an axis of frames."""
+        answers = [self._certified(list(of_start.values()), name) for of_start in runs]
+        if self.joined:
+            cost = np.array([[each.total_cost if each.solved.all() else np.nan] for each in answers])
+        else:
+            cost = np.stack([each.cost + reserve_cost(self.problem, each.reserve) for each in answers])
+        best = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=0)
+        start_costs = tuple(cost.sum(axis=1).tolist())
+        if len(answers) == 1:
+            return replace(answers[0], start_costs=start_costs)
+        chosen = answers[best[0]]
+        if (best != best[0]).any():
+            chosen = self._certified([runs[s][k] for k, s in enumerate(best)], name)
+        found = optima(answers, self.problem, self.joined)
+        return replace(
+            chosen,
+            start_costs=start_costs,
+            optima=found.count,
+            optima_apart=found.apart,
+            notes=(*chosen.notes, found.sentence),
+        )
+
+    def _certified(self, ends: Sequence[End], name: str) -> ProgramSolution:
+        """The Solution, with an axis of frames, of the ends of all pieces."""
+        frames = self.problem.n_frames
+        message: AnyArray = np.full(frames, "", object)
+        message[:] = [end.message for end in ends]
+        return self._judged(
+            np.concatenate([end.x for end in ends]),
+            np.concatenate([end.multiplier for end in ends]),
+            np.broadcast_to([end.iterations for end in ends], frames),
+            np.broadcast_to([end.claim for end in ends], frames),
+            name,
+            message,
+        )
+
+    def _needy(self, solution: ProgramSolution, runs: Sequence[Mapping[int, End]]) -> Mask:
+        """Mask (T,) of the frames that get reserves; none where the user ended the solver."""
+        ended = [any(of_start[k].message in STOPPED for of_start in runs) for k in runs[0]]
+        unsolved = (
+            ~solution.solved
+            & without_reserve(self.problem).any(axis=1)
+            & ~empty_box(self.problem)
+            & ~np.array(ended)
+        )
+        proved = unsolved & (solution.status == Status.INFEASIBLE)
+        return proved if self.joined and proved.any() else unsolved
+
+    def with_reserves(self, which: Mask) -> "Program":
+        """The program with reserves of the weight of `solve(on_infeasible="reserve")` in frames `which` (T,).
+
+        Reserves of the problem keep their weights; other frames have no further ones.
+        """
+        problem, exact = self.problem, without_reserve(self.problem)
+        weight = np.full(exact.shape, np.inf) if problem.reserve_weight is None else problem.reserve_weight
+        stiff = fallback_weight(problem, self.cost)
+        weight = np.where(exact & which[:, None], stiff, weight)
+        helped = problem.with_arrays(reserve_weight=weight)
+        made = program(helped, self.cost, self.constraints.constraints, self.motion_costs)
+        return replace(made, single_frame=self.single_frame)
+
+    def _widened(self, narrow: "Program", x: Array) -> Array:
+        """Unknowns of a program without reserves, of all frames or of some, as unknowns of this one; x if alike."""
+        problem, missing = self.problem, self._width - narrow._width
+        if not missing:
+            return x
+        parts = x[: x.size // narrow._width * narrow._width].reshape(-1, narrow._width)
+        parts = parts[: problem.n_frames]
+        return np.concatenate([np.pad(parts, ((0, 0), (0, missing))).ravel(), x[parts.size :]])
 
     def _start(self, start: Solution | ArrayLike | None) -> Array:
         if start is None:
@@ -404,9 +544,13 @@ class Program:
 
     def _frames(self, x: Array) -> Array:
         """A view (T, n + m) of the unknowns of the frames."""
-        frames, muscles = self.problem.force_capacity.shape
-        width = muscles + (0 if self.problem.reserve_weight is None else self.problem.n_dof)
-        return x[: frames * width].reshape(frames, width)
+        frames = self.problem.n_frames
+        return x[: frames * self._width].reshape(frames, self._width)
+
+    @property
+    def _width(self) -> int:
+        """Number of unknowns of a frame."""
+        return self.problem.n_muscles + (0 if self.problem.reserve_weight is None else self.problem.n_dof)
 
     def unknowns(self, x: Array) -> tuple[Array, Array, dict[str, Array]]:
         """Activations (T, n), reserves (T, m) [N m] and the unknowns of motion costs, from all unknowns x (N,)."""
@@ -444,8 +588,20 @@ class Program:
         Raises:
             InputError: arrays of another shape.
         """
-        problem, constraints, scale = self.problem, self.constraints, self.scale
         x = check_real_array(x, "x", f"{self.x0.size} unknowns", shapes=(self.x0.shape,))
+        duals = np.full(self.lbg.shape, np.nan)
+        if lam_g is not None:
+            duals = check_real_array(lam_g, "lam_g", f"{self.lbg.size} multipliers", shapes=(self.lbg.shape,))
+        count = self.problem.n_frames
+        messages: AnyArray = np.full(count, message, object)
+        solution = self._judged(x, duals, np.full(count, iterations), np.full(count, claim), solver, messages)
+        return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
+
+    def _judged(
+        self, x: Array, duals: Array, iterations: AnyArray, claim: AnyArray, solver: str, message: AnyArray
+    ) -> ProgramSolution:
+        """`solution` with an axis of frames: iterations, claim and message are (T,), duals NaN where not known."""
+        problem, constraints, scale = self.problem, self.constraints, self.scale
         x = np.clip(x, self.lbx, self.ubx)
         activation, reserve, found = self.unknowns(x)
         value, by_activation, by_unknown, hessian = (
@@ -453,19 +609,17 @@ class Program:
             for part in self.slope_of_terms(np.append(activation, x[self._frames(x).size :]))
         )
         slope = by_activation.reshape(activation.shape)
-        duals = np.full(self.lbg.shape, np.nan)
-        if lam_g is not None:
-            duals = check_real_array(lam_g, "lam_g", f"{self.lbg.size} multipliers", shapes=(self.lbg.shape,))
         duals = duals.reshape(problem.n_frames, -1) * -scale.cost
         multiplier, further = duals[:, : problem.n_dof] / scale.row, duals[:, problem.n_dof :] / scale.size
         if not further.size:
             multiplier = self._estimated(activation, multiplier, slope)
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
-        attempt.iterations[:], attempt.claim[:] = iterations, claim
+        attempt.iterations[:], attempt.claim[:], attempt.message[:] = iterations, claim, message
         activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
             polish(problem, self.cost, attempt)
+        further = constraints.of_active(activation, further)
         certificate = constraints.certificate(activation, reserve, multiplier, further, slope)
         self._check_terms(np.append(activation, x[self._frames(x).size :]))
         if self.motion_costs:
@@ -475,23 +629,62 @@ class Program:
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
         (value_of, multiplier_of, missing), notes = store_claims(
-            arrays, np.arange(problem.n_frames), attempt, certificate, constraints, further
+            arrays, np.arange(problem.n_frames), attempt, certificate, constraints, further, solver
         )
         effort = (
             self.cost.value(problem, activation).sum() + reserve_cost(problem, reserve).sum() + value.sum()
         )
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
-        solution = ProgramSolution(
-            **vars(plain) | {"stationary_only": self.stationary_only, "notes": (*plain.notes, *notes)},
+        notes = (*plain.notes, *self._out_of_reach(arrays.status, multiplier_of), *notes)
+        if not certified.all():
+            notes += self._unbounded(found)
+        return ProgramSolution(
+            **vars(plain) | {"stationary_only": self.stationary_only, "notes": notes},
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
             missing_moment=missing,
             unknown=found,
             total_cost=float(effort),
-            message=message,
+            message=described(message),
+            optima=np.zeros(problem.n_frames, np.int64),
+            optima_apart=np.zeros(problem.n_frames),
         )
-        return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
+
+    def _unbounded(self, found: Mapping[str, Array]) -> tuple[str, ...]:
+        """A sentence on the first unknown that grew without a bound, as where the cost has no least value."""
+        for name, values in found.items():
+            largest = values.flat[int(np.abs(np.nan_to_num(values)).argmax())]
+            if np.abs(largest) > FAR:
+                return (
+                    f"The unknown {name} grew to {largest:.3g}, as where the cost is unbounded below: give it "
+                    "bounds, Unknown(lower=..., upper=...), or a cost that is least somewhere.",
+                )
+        return ()
+
+    def _out_of_reach(self, status: AnyArray, further: Array) -> tuple[str, ...]:
+        """A sentence on the first frames (T,) whose moments are out of reach, and what they mean for the others.
+
+        further: (T, j) multipliers of the constraints; NaN where a proof rests on the moments alone.
+        """
+        from musclesolve.sharing.analysis.diagnosis import diagnose, moment_text
+
+        infeasible = np.flatnonzero((status == Status.INFEASIBLE) & ~np.isfinite(further).any(axis=1))
+        why = diagnose(self.problem, frames=infeasible[:MOST_NAMED], cost=self.cost)
+        dofs, lacking = self.problem.dof or (), []
+        for frame, shortage in zip(why.frame, why.shortage, strict=True):
+            large = np.flatnonzero(np.abs(shortage) > LEAST_SHARE * np.abs(shortage).max(initial=0.0))
+            moments = enumerated([f"{moment_text(shortage[k], dofs[k], {})} at {dofs[k]}" for k in large])
+            lacking.append(f"frame {frame} lacks {moments}")
+        if not lacking:
+            return ()
+        more = len(infeasible) - MOST_NAMED
+        others = f", and {count_of(more, 'further frame')} as well" if more > 0 else ""
+        joined = " A motion cost joins the frames, so that no frame has a solution." if self.joined else ""
+        return (
+            f"Out of reach: {enumerated(lacking)}{others}.{joined} Leave such frames out, give the problem a "
+            "reserve_weight, or state on_infeasible='reserve'.",
+        )
 
     def _estimated(self, activation: Array, multiplier: Array, further: Array) -> Array:
         """The multipliers, estimated by least squares in frames where they are not finite."""
@@ -510,6 +703,8 @@ class Program:
         """What the unknowns u of motion costs may save [unit of the cost]: the lesser of two bounds, see the module."""
         if not slope.size:
             return 0.0
+        if not np.isfinite(slope).all():
+            return np.inf
         first = x.size - slope.size
         u, low, high = x[first:], self.lbx[first:], self.ubx[first:]
         with np.errstate(invalid="ignore"):
@@ -698,10 +893,23 @@ def program(
         x_names=(*(f"{name}[{t}]" for t in range(frames) for name in labels), *entries),
         g_names=tuple(f"{name}[{t}]" for t in range(frames) for name in of_rows),
         scale=Scale(steepest, row, size),
+        frame_nlp=symbols,
         slope_of_terms=slopes,
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
+
+
+def _where_solved(helped: ProgramSolution, before: ProgramSolution) -> ProgramSolution:
+    """The solution with reserves; in frames that it does not solve either, the solution without them."""
+    solved = is_solved(helped.status)
+    arrays: dict[str, Any] = {
+        name: np.where(solved.reshape(-1, *[1] * (array.ndim - 1)), array, getattr(before, name))
+        for name, array in vars(helped).items()
+        if isinstance(array, np.ndarray) and name != "time"
+    }
+    notes = helped.notes if solved.all() else tuple(dict.fromkeys((*before.notes, *helped.notes)))
+    return replace(helped, **arrays | {"infeasibility_proof": before.infeasibility_proof, "notes": notes})
 
 
 def _by_name(

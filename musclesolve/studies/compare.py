@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
@@ -25,13 +26,14 @@ from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.quantities import QUANTITIES, following
 from musclesolve.results.dataset.result_quantities import is_elastic, shared_dofs
 from musclesolve.results.tables.comparison_tables import agreement, agreement_csv
+from musclesolve.sharing.analysis.needless_reserves import needless_reserves
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, able_solver, find_solver
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import ON_INFEASIBLE, solve_part
 from musclesolve.studies.written_answer import answer_about
 
 Stacked = tuple[tuple[str, ...], AnyArray, dict[str, Any]]
@@ -125,6 +127,7 @@ def compare(
     progress: Progress | None = None,
     *,
     solvers: Sequence[str | Solver] | None = None,
+    on_infeasible: str | None = None,
 ) -> xr.Dataset:
     """Share the moments of one trial, or of a problem of arrays, among the muscles under several costs.
 
@@ -136,6 +139,9 @@ def compare(
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
         solvers: names or Solver objects, which solve a Problem one after the other; for a Problem alone.
+        on_infeasible: as in `solve`: "report" leaves an infeasible frame without a solution; "reserve" solves it again
+            with reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. None:
+            "report" for a Problem, as `solve`, and "reserve" for a trial, as `run`.
 
     Returns:
         For a Problem the Dataset of `Solution.to_dataset` with a dimension `cost`, with `solvers` also `solver`, and
@@ -146,7 +152,9 @@ def compare(
         moment_error, cost_bound and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
         `musclesolve.results.tables.comparison_tables`. A cost that `run` or `solve` refuses is left out: the attribute
-        `refused` has a line with its name and the reason.
+        `refused` has a line with its name and the reason. Where a stated reserve weight makes reserves cheaper than
+        activation, the attribute `needless_reserves` has a line with the cost, what reserves bear of moments that the
+        muscles could bear, and a weight that suffices.
 
     Raises:
         InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses where too few costs
@@ -158,6 +166,8 @@ def compare(
         ('cost', 'time', 'muscle')
     """
     report = progress or no_progress
+    if on_infeasible is not None:
+        check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     wanted = members(costs)
     if solvers is not None and not isinstance(trial, Problem):
         raise InputError(
@@ -184,10 +194,11 @@ def compare(
     if isinstance(trial, Problem):
         several = [solvers] if isinstance(solvers, str) else solvers or ()
         methods = several if solver is None else [solver, *several]
-        compared_problem = compare_problem(trial, compared, methods, report, least)
+        compared_problem = compare_problem(trial, compared, methods, report, least, on_infeasible or "report")
         alone = solvers is None and solver is not None
         return compared_problem.isel(solver=0, drop=True) if alone else compared_problem
     trial, refused, prepared = read_trial(trial), dict[str, InputError](), None
+    needless = list[str]()
     for cost in compared:  # mechanics are the same under every cost; some are refused before
         prepared = prepared or _tried(refused, cost, partial(prepare, trial, cost, solver, side, report))
     if prepared is None:
@@ -203,7 +214,11 @@ def compare(
         record = REGISTRY.get(method.name)
         if solver is None and not prepared.sharing.elastic and record and not record.fits(cost):
             method = able_solver(cost)
-        analysis = share(prepared, replace(prepared.sharing, cost=cost, solver=method))
+        chosen = replace(prepared.sharing, cost=cost, solver=method, on_infeasible=on_infeasible or "reserve")
+        analysis = share(prepared, chosen)
+        if chosen.reserve_weight is not None and not chosen.elastic:
+            parts = ((part.problem, part.solution) for part in analysis.parts)
+            needless.extend(_needless(cost.label, cost, parts))
         return cost.label, assemble(analysis, findings)
 
     tried = [
@@ -215,7 +230,7 @@ def compare(
     if len(results) < least:
         raise next(iter(refused.values()))
     report("agreement", 0.95)
-    return _with_refusals(side_by_side(list(results.values()), list(results)), refused)
+    return _with_remarks(side_by_side(list(results.values()), list(results)), refused, needless)
 
 
 def _tried(refused: dict[str, InputError], cost: Cost, action: Callable[[], Result]) -> Result | None:
@@ -227,12 +242,19 @@ def _tried(refused: dict[str, InputError], cost: Cost, action: Callable[[], Resu
         return None
 
 
-def _with_refusals(comparison: xr.Dataset, refused: Mapping[str, InputError]) -> xr.Dataset:
-    """The comparison with the attribute `refused`: a line for each cost that is not in it, with the reason."""
-    if not refused:
-        return comparison
+def _needless(label: str, cost: Cost, solved: Iterable[tuple[Problem, Solution]]) -> list[str]:
+    """A line for each problem in which stated reserves bear what the muscles could bear."""
+    found = (needless_reserves(problem, cost, solution, solve_part) for problem, solution in solved)
+    return [f"{label}: {needless.sentence}" for needless in found if needless is not None]
+
+
+def _with_remarks(
+    comparison: xr.Dataset, refused: Mapping[str, InputError], needless: Sequence[str]
+) -> xr.Dataset:
+    """The comparison with the attributes `refused`, a line for each cost left out, and `needless_reserves`."""
     reasons = {label: "; ".join(map(str.strip, str(error).splitlines())) for label, error in refused.items()}
-    return comparison.assign_attrs(refused="\n".join(f"{label}: {why}" for label, why in reasons.items()))
+    lines = {"refused": [f"{label}: {why}" for label, why in reasons.items()], "needless_reserves": needless}
+    return comparison.assign_attrs({name: "\n".join(texts) for name, texts in lines.items() if texts})
 
 
 def _check_distinct(names: Sequence[str], what: str, otherwise: str) -> None:
@@ -254,18 +276,24 @@ def compare_into(
     solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress = no_progress,
+    on_infeasible: str | None = None,
 ) -> tuple[xr.Dataset, list[Path]]:
     """`compare`, and the files comparison.nc, agreement.csv and figures, all of them or none."""
 
     def ask(loaded: AnyTrial, report: Progress) -> xr.Dataset:
-        return compare(loaded, costs, solver, side, progress=report)
+        return compare(loaded, costs, solver, side, progress=report, on_infeasible=on_infeasible)
 
     tables = {"agreement.csv": agreement_csv}
     return answer_about(trial, folder, COMPARISON_FILE, "comparison", ask, tables, progress)
 
 
 def compare_problem(
-    problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver], progress: Progress, least: int
+    problem: Problem,
+    costs: Sequence[Cost],
+    solvers: Sequence[str | Solver],
+    progress: Progress,
+    least: int,
+    on_infeasible: str = "report",
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver, at least so many costs; see `compare`."""
     methods = [find_solver(solver) for solver in solvers]
@@ -274,13 +302,17 @@ def compare_problem(
     refused, solved = dict[str, InputError](), dict[str, list[tuple[Solution, float]]]()
     for number, cost in enumerate(costs):
         progress(f"cost {cost.label}", number / len(costs))
-        if answers := _tried(refused, cost, partial(_solved, problem, cost, methods)):
+        if answers := _tried(refused, cost, partial(_solved, problem, cost, methods, on_infeasible)):
             solved[cost.label] = answers
     if len(solved) < least:
         raise next(iter(refused.values()))
     compared = [cost for cost in costs if cost.label in solved]
-    rows, used = [], dict[str, None]()
-    for repeats in solved.values():
+    rows, used, needless = [], dict[str, None](), list[str]()
+    for cost, repeats in zip(compared, solved.values(), strict=True):
+        of_solver = zip(labels or [""], repeats, strict=True)
+        for label, (solution, _) in of_solver:
+            name = f"{cost.label}, {label}" if len(labels) > 1 else cost.label
+            needless += _needless(name, cost, [(problem, solution)])
         row = [_measured(problem, compared, solution, seconds) for solution, seconds in repeats]
         used |= dict.fromkeys(solution.solver for solution, _ in repeats)
         rows.append(joined_along(row, "solver") if methods else row[0])
@@ -288,19 +320,22 @@ def compare_problem(
     labeled = {"cost": names, "evaluated_cost": names} | ({"solver": labels} if methods else {})
     attributes = {"cost": ", ".join(names), "solver": ", ".join(used)}
     joined = joined_along(rows, "cost").assign_coords(labeled).assign_attrs(attributes)
-    return _with_refusals(joined, refused)
+    return _with_remarks(joined, refused, needless)
 
 
-def _solved(problem: Problem, cost: Cost, methods: Sequence[Solver]) -> list[tuple[Solution, float]]:
+def _solved(
+    problem: Problem, cost: Cost, methods: Sequence[Solver], on_infeasible: str
+) -> list[tuple[Solution, float]]:
     """The solution by every method, or by one that can, and its time per frame [s].
 
     One frame is solved before, so that compilation does not count.
     """
     solved, cost = [], fit(cost, problem)
+    cost.check_names(*problem.names)
     for method in methods or [able_solver(cost)]:
-        solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, method)
+        solve_part(problem.frames(np.arange(min(1, problem.n_frames))), cost, method, on_infeasible)
         start = perf_counter()
-        solution = solve(problem, cost, method)
+        solution = solve_part(problem, cost, method, on_infeasible)
         solved.append((solution, (perf_counter() - start) / max(1, problem.n_frames)))
     return solved
 

@@ -1,5 +1,7 @@
 """A problem under several costs and solvers: every cost is least at its own optimum, and solvers agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -74,3 +76,37 @@ def test_wrong_arguments_are_refused(squat):
         ms.compare(squat, COSTS[:1])
     with refused("conflict", "solvers"):
         ms.compare(ms.data.reference_stride(), COSTS, solvers=["batch"])
+
+
+def test_frames_out_of_reach_are_treated_as_by_solve(squat):
+    """A moment 40 times as large in one frame, without a solution or with a reserve."""
+    far = squat.with_arrays(moment=squat.moment * np.array([1.0, 1.0, 40.0, 1.0, 1.0])[:, None])
+    for choice in (None, "report", "reserve"):
+        both = ms.compare(far, COSTS[:2], on_infeasible=choice)
+        for cost in COSTS[:2]:
+            alone = ms.solve(far, cost, on_infeasible=choice or "report")
+            np.testing.assert_array_equal(both["status"].sel(cost=cost), alone.status)
+            np.testing.assert_array_equal(both["reserve_moment"].sel(cost=cost), alone.reserve)
+        helped = (both["status"] == ms.Status.SOLVED_WITH_RESERVE).sum()
+        assert helped == (2 if choice == "reserve" else 0)
+    with refused("unknown_name", "on_infeasible", "hope"):
+        ms.compare(far, COSTS, on_infeasible="hope")
+
+
+def test_reserves_that_the_muscles_do_not_need_are_a_remark(squat):
+    weak = replace(squat, reserve_weight=1e-3)
+    both = ms.compare(weak, COSTS[:2])
+    lines = both.attrs["needless_reserves"].splitlines()
+    assert len(lines) == 2
+    for cost, line in zip(COSTS[:2], lines, strict=True):
+        (note,) = (note for note in ms.solve(weak, cost).notes if "Reserves of weight" in note)
+        assert line == f"{cost}: {note}"
+    solvers = ms.compare(weak, ["stress_cubed"], solvers=["batch", "slsqp"]).attrs["needless_reserves"]
+    assert [line.split(":")[0] for line in solvers.splitlines()] == [
+        "stress_cubed, batch",
+        "stress_cubed, slsqp",
+    ]
+    sheet = ms.plotting.compare_muscle_forces(both, "r")
+    drawn = " ".join(text.get_text().replace("\n", " ") for text in sheet.texts)
+    assert all(line[:60] in drawn for line in lines)
+    assert "needless_reserves" not in ms.compare(squat, COSTS[:2]).attrs

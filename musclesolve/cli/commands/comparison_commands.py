@@ -35,7 +35,9 @@ def compare(
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
-        result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
+        result, paths = compare_into(
+            output, trial, settings["costs"], solver, side, report, settings["on_infeasible"]
+        )
     parts = (cost_tables if full else summary_parts)(result)
     code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
     finish("compare", parts, lambda: comparison_document(result), paths, code)

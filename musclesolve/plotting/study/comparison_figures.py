@@ -268,6 +268,8 @@ def _page(
     bars = zip(legs.stances.get(side, ()), (ON_GROUND, ON_GROUND_PREDICTED), strict=False)
     entries |= {what: area(color=STANCE_COLOR[side]) for stretches, what in bars if stretches}
     sheet.add_legend(entries)
+    for sentence in comparison.attrs.get("needless_reserves", "").splitlines():
+        sheet.add_note(sentence)
     return sheet
 
 

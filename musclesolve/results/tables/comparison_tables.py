@@ -189,6 +189,7 @@ COUNTS = {
     "not analyzed": "not_analyzed",
 }
 """Headings of the numbers of frames, with the facts of a leg."""
+NEEDLESS = "reserves that the muscles do not need"
 OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 """Headings of the measures of agreement, and their decimals."""
 
@@ -204,13 +205,17 @@ def cost_tables(comparison: xr.Dataset) -> list[Table]:
         for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
     ]
     of_emg = (*names("channel"), *numbers(*facts.costs))
-    lost = [(reason,) for reason in comparison.attrs.get("refused", "").splitlines()]
+    lost, needless = (
+        [(line,) for line in comparison.attrs.get(name, "").splitlines()]
+        for name in ("refused", "needless_reserves")
+    )
     return [
         *tables.values(),
         *([titled_table("r of activation and EMG envelope", of_emg, emg)] if emg else []),
         groups_table(facts),
         muscles_table(facts),
         *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
+        *([titled_table(NEEDLESS, words("cost and reserves"), needless)] if needless else []),
     ]
 
 
@@ -264,6 +269,7 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
         f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
         f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
         "costs left out": comparison.attrs.get("refused"),
+        NEEDLESS: comparison.attrs.get("needless_reserves"),
     }
     return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
 

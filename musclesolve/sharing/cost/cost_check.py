@@ -13,7 +13,8 @@ A cost that does not state `nonconvex` must not bend downward (`bends_down`). On
 classes: tangents lie below the cost at the bounds, at a few points for every muscle and at every solution for one of
 them, and there no curvature is negative: of a sum over muscles in each muscle, of other costs along any direction. The
 derivatives of an expression are exact; of a class the gradient alone counts, by differences in each muscle, or along
-the direction in which the stated Hessian is least and along one drawn direction.
+the direction in which the stated Hessian is least and along one drawn direction. On the straight lines from a solution
+to all lower and to all upper bounds the slope does not fall: at nine points of each line, of up to 16 frames.
 """
 
 import numpy as np
@@ -26,6 +27,8 @@ from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbo
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
+LINES, PARTS = 16, 8
+"""Largest number of frames whose lines to the bounds are looked at, and number of parts of a line."""
 DIFFERENCE_STEP = 1e-3
 DERIVATIVE_TOLERANCE = 1e-4
 CURVATURE_TOLERANCE = 0.05
@@ -55,11 +58,14 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
             moved = np.vstack([np.eye(few.n_muscles), np.ones(few.n_muscles)])
             which = np.repeat(np.arange(POINTS), len(moved))
             _check_tangents(few.frames(which), part, activation[which], np.tile(moved, (POINTS, 1)))
-    check_solution(few, cost, activation)
+    check_solution(few, cost, activation, "a point")
 
 
-def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
-    """Check that a cost has a value, and is convex if it says so, at activations (T, n); return the value (T,)."""
+def check_solution(problem: Problem, cost: Cost, activation: Array, point: str = "the solution") -> Array:
+    """Check that a cost has a value, and is convex if it says so, at activations (T, n); return the value (T,).
+
+    `point` is what the activations are, for the error.
+    """
     value = cost.value(problem, activation)
     if cost.built_in:
         return value
@@ -70,6 +76,7 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
             # another muscle in each frame: all of them would cost more than the solution
             moved = np.eye(problem.n_muscles)[np.arange(len(activation)) % problem.n_muscles]
             _check_tangents(problem, part, activation, moved)
+            _check_lines(problem, part, activation, point)
     return value
 
 
@@ -108,6 +115,37 @@ def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Arra
             for place in np.flatnonzero(below)[:1]:
                 reason = f"it is {end[place]:g} where a tangent to it has {value[place] + rise[place]:g}"
                 raise _not_convex(cost, reason)
+
+
+def _check_lines(problem: Problem, cost: Cost, activation: Array, point: str) -> None:
+    """Check that the slope of a cost does not fall on the lines from activations (T, n) to all bounds of a frame."""
+    if not len(activation):
+        return
+    number = np.unique(np.linspace(0, len(activation) - 1, LINES).astype(np.int64))
+    few, start = problem.frames(number), activation[number]
+    way = np.linspace(0.0, 1.0, PARTS + 1)
+    for name in ("lower", "upper"):
+        bound = getattr(few, name)
+        points = [start + share * (bound - start) for share in way[:-1]] + [bound]
+        with np.errstate(all="ignore"):
+            pieces = (
+                np.stack([cost.term_gradient(few, at) for at in points], axis=1) * (bound - start)[:, None]
+            )
+            slope, size = pieces.sum(axis=2), np.abs(pieces).sum(axis=2)
+            known = np.where(np.isfinite(slope), slope, -np.inf)
+            before = np.maximum.accumulate(known, axis=1)
+            fall = (
+                before - slope - SLACK * (np.maximum.accumulate(size, axis=1) + size) - np.finfo(float).tiny
+            )
+        for line, end in np.argwhere(fall > 0.0)[:1]:
+            first = int(known[line, :end].argmax())
+            frame = few.frame_number[line]
+            raise _not_convex(
+                cost,
+                f"on the line from {point} of frame {frame} to its {name} bounds its slope falls from "
+                f"{slope[line, first]:g} after {100 * way[first]:g} % of the way to {slope[line, end]:g} after "
+                f"{100 * way[end]:g} %",
+            )
 
 
 def check_expression(problem: Problem, cost: Cost) -> None:

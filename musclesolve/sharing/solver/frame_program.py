@@ -8,7 +8,7 @@ so that slopes, moments and unknowns are all of order one; unit_k makes the curv
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Claim:
     multiplier: Array | None  # (r,)
     iterations: int
     claim: Status
+    message: str = ""  # the backend's own words at its end
 
 
 class FrameProgram:
@@ -181,7 +182,7 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
         return Claim(guess, None, 0, Status.INFEASIBLE)
     claimed = call(reduced, guess[free])
     multiplier = None if claimed.multiplier is None else reduced.combination @ claimed.multiplier
-    return Claim(reduced.whole(claimed.x), multiplier, claimed.iterations, claimed.claim)
+    return replace(claimed, x=reduced.whole(claimed.x), multiplier=multiplier)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
@@ -208,6 +209,7 @@ def frame_by_frame(
             multiplier = least_squares_multiplier(program.matrix, slope, x, program.lower, program.upper)
         program.store(attempt, t, x, multiplier)
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
+        attempt.message[t] = claimed.message
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
     polish(problem, cost, attempt)
@@ -220,7 +222,7 @@ _CLAIMS = {
     "Infeasible_Problem_Detected": Status.INFEASIBLE,
 }
 """The final message of Ipopt -> the status that it claims."""
-_RAN_OUT = ("max_iter", "maxiter", "maximum", "iteration limit", "user_requested_stop")
+_RAN_OUT = ("max_iter", "maxiter", "maximum", "iteration limit", "ret_limited", "user_requested_stop")
 """Words of the final messages after a limit of iterations or time, or after a callback that ends the frame."""
 
 

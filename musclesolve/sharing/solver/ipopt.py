@@ -217,7 +217,7 @@ def minimize_frames(
             lbg=np.concatenate([met, low[t] / size[t]]),
             ubg=np.concatenate([met, high[t] / size[t]]),
         )
-        attempt.claim[t] = claim_of(ended)
+        attempt.claim[t], attempt.message[t] = claim_of(ended), ended
         attempt.activation[t] = np.clip(x[:muscles], lower, upper)
         if soft:
             attempt.reserve[t] = x[muscles:] * row[t]
@@ -251,7 +251,7 @@ def _program(
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         if watching is not None:
             watching.count, watching.error = 0, None
-        claimed = program(**numbers)
+        claimed = interruptible(program, numbers)
         if watching is not None and watching.error is not None:
             raise watching.error
         x, multiplier = (claimed[key].full()[:, 0] for key in ("x", "lam_g"))
@@ -296,10 +296,23 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
         raise bad_option(str(error).strip().splitlines()[-1].rpartition("cpp:")[2]) from error
 
 
+def interruptible(solver: Any, numbers: Mapping[str, Array]) -> dict[str, Any]:
+    """Call a solver of CasADi, which turns a Ctrl-C between two evaluations into an error of its own."""
+    try:
+        return dict(solver(**numbers))
+    except RuntimeError as error:
+        if str(error).splitlines()[-1] == "KeyboardInterrupt":
+            raise KeyboardInterrupt from None
+        raise
+
+
 _CODES = {
     **{0: "Solve_Succeeded", 1: "Solved_To_Acceptable_Level", 2: "Infeasible_Problem_Detected"},
     **{-1: "Maximum_Iterations_Exceeded", -4: "Maximum_CpuTime_Exceeded", -5: "Maximum_WallTime_Exceeded"},
-    **{5: "User_Requested_Stop", -12: "Invalid_Option"},
+    **{3: "Search_Direction_Becomes_Too_Small", 4: "Diverging_Iterates", 5: "User_Requested_Stop"},
+    **{6: "Feasible_Point_Found", -2: "Restoration_Failed", -3: "Error_In_Step_Computation"},
+    **{-10: "Not_Enough_Degrees_Of_Freedom", -11: "Invalid_Problem_Definition", -12: "Invalid_Option"},
+    **{-13: "Invalid_Number_Detected", -100: "Unrecoverable_Exception", -102: "Insufficient_Memory"},
 }
 """Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
 
@@ -309,7 +322,9 @@ def final_message(stats: Mapping[str, Any]) -> str:
 
     CasADi prints a Ctrl-C during Ipopt, which ends with "NonIpopt_Exception_Thrown" then, and does not raise it.
     """
-    message = str(stats.get("return_status", "done" if stats.get("success") else "failed"))
+    message = stats.get("return_status")
+    if not isinstance(message, str):  # fatrop and blocksqp have no words of their own
+        message = str(stats.get("unified_return_status", "done" if stats.get("success") else "failed"))
     if message == "NonIpopt_Exception_Thrown":
         raise KeyboardInterrupt
     if message == "Invalid_Option":
@@ -348,7 +363,7 @@ class Cyipopt(IpoptOptions):
             functions, places, self, guess, jac_c_constant="yes", **bounds
         )
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Claim(x, -multiplier, iterations, claim_of(ended))
+        return Claim(x, -multiplier, iterations, claim_of(ended), ended)
 
 
 def call_ipopt(
@@ -390,7 +405,7 @@ def call_ipopt(
         except TypeError as error:
             raise bad_option(f"{option} = {value!r}") from error
     x, report = ipopt.solve(x0)
-    ended = final_message({"return_status": _CODES.get(report["status"], "failed")})
+    ended = final_message({"return_status": _CODES.get(report["status"], "Internal_Error")})
     return np.asarray(x), np.asarray(report["mult_g"]), iterations, ended
 
 

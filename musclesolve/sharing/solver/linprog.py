@@ -87,6 +87,7 @@ class Linprog:
             bounds = np.stack([problem.lower[t], problem.upper[t]], axis=1)
             result = linprog(slope / scale, A_eq=matrices[t], b_eq=moments[t], bounds=bounds, options=options)
             attempt.claim[t] = CLAIMS.get(result.status, Status.SOLVER_FAILED)
+            attempt.message[t] = result.message
             if result.x is not None:
                 attempt.activation[t] = np.clip(result.x, *bounds.T)
                 attempt.multiplier[t] = result.eqlin.marginals * scale / row[t]

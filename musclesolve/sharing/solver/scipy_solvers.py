@@ -52,7 +52,8 @@ class Slsqp:
             options=options,
         )
         claims = {0: Status.SOLVED, ITERATION_LIMIT: Status.MAX_ITERATIONS, INCOMPATIBLE: Status.INFEASIBLE}
-        return Claim(result.x, None, result.nit, claims.get(result.status, Status.SOLVER_FAILED))
+        claim = claims.get(result.status, Status.SOLVER_FAILED)
+        return Claim(result.x, None, result.nit, claim, result.message)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class TrustConstr:
                 break
             barrier = DECAY * result.barrier_parameter
         claim = Status.SOLVED if result.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        return Claim(x, -result.v[0] if moment.size else np.zeros(0), iterations, claim)
+        multiplier = -result.v[0] if moment.size else np.zeros(0)
+        return Claim(x, multiplier, iterations, claim, result.message)
 
 
 def _inner(program: Reduced) -> Array:

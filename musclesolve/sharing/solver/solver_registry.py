@@ -2,14 +2,14 @@
 
 import importlib
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import as_text, check_known
 from musclesolve._util.plugins import plugins
@@ -32,6 +32,8 @@ class Attempt:
     # (T, L, m) for a cost of levels: the combination of moments that proves each level, from the highest down;
     # zero where a bound alone is the proof, NaN below the last
     level_multiplier: Array | None = None
+    # (T,) texts or one for all frames: the solver's own final message, such as "Restoration_Failed"; empty without one
+    message: AnyArray = field(default_factory=lambda: np.array(""))
 
     @classmethod
     def blank(cls, problem: Problem) -> Self:
@@ -39,7 +41,8 @@ class Attempt:
         frames, dofs, muscles = problem.moment_arm.shape
         activation, multiplier = np.full((frames, muscles), np.nan), np.full((frames, dofs), np.nan)
         iterations, claim = np.zeros(frames, np.int64), np.full(frames, Status.SOLVER_FAILED, np.int8)
-        return cls(activation, np.zeros((frames, dofs)), multiplier, iterations, claim)
+        message: AnyArray = np.full(frames, "", object)
+        return cls(activation, np.zeros((frames, dofs)), multiplier, iterations, claim, message=message)
 
     def store(self, which: NDArray[Any], other: "Attempt") -> None:
         """Store an attempt at some frames, by numbers or as a mask, among the attempts at all."""

@@ -394,11 +394,40 @@ def test_tangents_at_solutions_show_a_dip_between_the_points():
     """A dip of convex pieces: its rim alone bends downward, and only solutions inside it have such tangents."""
     dip = expression_cost(
         "dip",
-        lambda a, f, d: casadi.sumsqr(a) - 0.4 * casadi.sum1(casadi.fmax(0, 1 - ((a - 0.27) / 0.03) ** 2)),
+        lambda a, f, d: casadi.sumsqr(a) - 0.4 * casadi.sum1(casadi.fmax(0, 1 - ((a - 0.287) / 3e-3) ** 2)),
         convex=True,
     )
     moment = np.linspace(5.0, 75.0, 40)[:, None]
     problem = Problem(np.full((40, 1, 2), 0.04), moment, np.full((40, 2), 1000.0), np.full(2, 1000.0))
-    check_cost(problem, dip)  # no point lies in the dip
+    check_cost(problem, dip)  # no point and no line touches the dip
     with refused("bad_cost", "dip", "a tangent to it has"):
         solve(problem, dip)
+
+
+def cap(most, sign=1.0):
+    """A cost that is convex up to a sum of sign times the activations of `most`, and bends down beyond."""
+
+    def formula(activation, force, data):
+        beyond = casadi.fmax(0.0, sign * casadi.sum1(activation) - most)
+        return casadi.sumsqr(activation) - 30.0 * beyond**3
+
+    return expression_cost("cap", formula, convex=True)
+
+
+@pytest.mark.parametrize("frames", [1, 100])
+def test_a_cost_that_bends_down_between_a_solution_and_the_bounds_is_refused(frames):
+    """One muscle at its bound does not show it, all muscles together do."""
+    moment = np.linspace(10.0, 20.0, frames)[:, None]
+    problem = Problem(np.full((frames, 1, 3), 0.05), moment, np.full((frames, 3), 400.0), np.full(3, 400.0))
+    solution = solve(problem, cap(5.0))
+    assert solution.solved.all()
+    last = frames - 1
+    with refused(
+        "bad_cost", "cap", "line from the solution of frame", "upper bounds", "slope falls from", "% of"
+    ):
+        check_solution(problem, cap(2.5), solution.activation)
+    with refused("bad_cost", "to its lower bounds"):
+        check_solution(problem, cap(-0.5, -1.0), np.full((frames, 3), 0.9))
+    numbered = problem.frames(np.array([last]))
+    with refused("bad_cost", f"of frame {last} to its upper"):
+        check_solution(numbered, cap(2.5), solution.activation[[last]])
