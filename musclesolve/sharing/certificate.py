@@ -459,7 +459,7 @@ def activation_bound(problem: Problem, cost: str | Cost, solution: Any) -> Array
     if not cost.needs <= {"separable", "rows", "nonsmooth"}:
         fault = f"the cost {cost.name} has terms of several muscles, levels, or is not known to be convex"
         expected = "a convex cost that is a sum over muscles"
-        raise input_error("unfit_cost", where="activation_bound", problem=fault, expected=expected)
+        raise input_error("bad_cost", where="activation_bound", problem=fault, expected=expected)
     weight = np.reshape(solution.reserve_weight, problem.moment.shape)
     part = problem.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else problem
     part = within_domain(part, cost)

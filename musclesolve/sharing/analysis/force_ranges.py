@@ -32,7 +32,7 @@ from musclesolve.sharing.analysis.linear_program import Ends, blocks, ends_of, m
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import ROUNDING
+from musclesolve.sharing.kernel.constants import UNIT_ROUNDING
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import reserve_cost
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -81,7 +81,7 @@ def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRan
                 ends = _least_activation(part, muscle, sign)
                 force = sign * capacity * ends.found
                 end[which, muscle] = force
-                gap[which, muscle] = capacity * (ends.found - ends.proved) + 2.0 * ROUNDING * np.abs(force)
+                gap[which, muscle] = capacity * (ends.found - ends.proved) + 4.0 * UNIT_ROUNDING * np.abs(force)
     return span.drop_frame_axis() if problem.single_frame else span
 
 

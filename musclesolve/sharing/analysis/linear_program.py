@@ -23,7 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.sharing.certificate import farkas_margin
-from musclesolve.sharing.kernel.constants import ROUNDING
+from musclesolve.sharing.kernel.constants import UNIT_ROUNDING
 from musclesolve.sharing.problem import Problem
 
 BLOCK = 2000
@@ -110,7 +110,7 @@ def missed(problem: Problem, activation: Array) -> tuple[Array, Array]:
 
 def _missed(matrix: Array, right: Array, x: Array) -> tuple[Array, Array]:
     sizes = np.matmul(np.abs(matrix), np.abs(x)[:, :, None])[:, :, 0] + np.abs(right)
-    return right - np.matmul(matrix, x[:, :, None])[:, :, 0], (x.shape[1] + 8) * 0.5 * ROUNDING * sizes
+    return right - np.matmul(matrix, x[:, :, None])[:, :, 0], (x.shape[1] + 8) * UNIT_ROUNDING * sizes
 
 
 def _meeting(matrix: Array, right: Array, lower: Array, upper: Array, x: Array) -> Array:
