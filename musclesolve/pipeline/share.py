@@ -262,7 +262,8 @@ def share_motion(
             method = replace(method, progress=report)
         motion = solve_motion(problem, cost, method, on_infeasible="reserve")
         # status and certificate of all frames, numbers of the solved ones
-        arrays.status[run], arrays.kkt_residual[run] = motion.status, motion.kkt_residual
+        arrays.status[run] = motion.status
+        arrays.gap[run], arrays.moment_error[run] = motion.gap, motion.moment_error
         arrays.iterations[run] = motion.iterations
         rows = first + np.flatnonzero(motion.solved)
         for name in ("activation", "reserve", "multiplier", "cost"):
@@ -276,7 +277,8 @@ def share_motion(
     arrays.force = arrays.activation * tendons.force_capacity
     solver = ", ".join(dict.fromkeys(motion.solver for motion in solved if motion.solver))
     named: dict[str, Any] = {"muscle": part.state.parameters.names, "dof": part.shared, "time": part.time}
-    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, **named)
+    # the balance of tendon and fiber is no convex constraint
+    solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, stationary_only=True, **named)
     return solution, tendons, tuple(dict.fromkeys(note for motion in solved for note in motion.notes))
 
 
