@@ -198,13 +198,14 @@ def examine(random: np.random.Generator, cost: Cost, frames: int, counts: dict[s
     counted = np.abs(problem.moment).max(axis=1) > RESOLVED
     counts["frames"] += int(counted.sum())
     counts["left open"] += int((~answer.solved & (answer.status != ms.Status.INFEASIBLE) & counted).sum())
-    # the worth of moments that rounding to 64 bits has changed, and that the certificate allows to be missed
+    # moments are rounded to 64 bits, and may be missed by what the certificate allows: where the worth of this by the
+    # drawn multipliers, which at the edge of reach may be anything, is more than the cost, nothing can be told
     found = value_of(cost, problem, np.nan_to_num(answer.activation).astype(LONG))
     reserve = problem.reserve_weight is not None
     worth = (
         0.0 if reserve else worth_of_moments(problem, np.nan_to_num(answer.activation), optimum, multiplier)
     )
-    wrong = answer.solved & (found - worth > (1 + DEARER) * least + DEARER * np.abs(worth))
+    wrong = answer.solved & (found > (1 + DEARER) * least + 2.0 * np.abs(worth))
     counts["false accepts"] += int((wrong & counted).sum())
     a = np.clip(optimum.astype(np.float64), box.lower, box.upper)
     short = problem.moment - problem.produced(a) if reserve else np.zeros_like(problem.moment)

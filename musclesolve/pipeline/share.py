@@ -279,6 +279,7 @@ def share_motion(
     arrays.force = arrays.activation * tendons.force_capacity
     solver = ", ".join(dict.fromkeys(motion.solver for motion in solved if motion.solver))
     named: dict[str, Any] = {"muscle": part.state.parameters.names, "dof": part.shared, "time": part.time}
+    # the balance of tendon and fiber is no convex constraint
     solution = Solution(**vars(arrays), solver=solver, cost_name=cost.label, stationary_only=True, **named)
     return solution, tendons, tuple(dict.fromkeys(note for motion in solved for note in motion.notes))
 

@@ -104,6 +104,14 @@ class ActivationLimits:
         total[:-1] += self.e_a * rise - self.e_d * fall
         return total
 
+    def size_of_pull(self, multiplier: Array) -> Array:
+        """The sums of the sizes of the terms of `pull`, (T, n)."""
+        fall, rise = np.abs(multiplier)
+        total = np.zeros((fall.shape[0] + 1, fall.shape[1]))
+        total[1:] += fall + rise
+        total[:-1] += self.e_a * rise + self.e_d * fall
+        return total
+
     def diagonal(self, ratio: Array) -> Array:
         """The diagonal of G^T diag(ratio) G, (T, n), for ratios (2, T-1, n)."""
         fall, rise = ratio

@@ -33,7 +33,8 @@ class Solution:
         status: (T,) members of Status, as integers.
         gap: (T,) proved excess over the least cost of the moments that the sharing produces, relative, recomputed from
             the problem whatever the solver (certificate.py): at most 1e-9 in a solved frame; NaN where there was
-            nothing to certify (INVALID_INPUT, INFEASIBLE).
+            nothing to certify (INVALID_INPUT, INFEASIBLE). With elastic tendons it is what changes of first order could
+            save (trajectory/certificate.py), at most 1e-7.
         cost_bound: (T,) the least cost of the given moments, with the cost of reserves, is proved to be no lower.
         moment_error: (T,) largest miss of a moment over max(1 N m, |b|), at most 1e-6 in a solved frame.
         cost: (T,) the least cost, without the cost of the reserves.

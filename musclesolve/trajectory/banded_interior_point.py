@@ -1,8 +1,9 @@
 """A primal-dual interior-point method for a motion, in which each muscle is a chain in time.
 
-The conditions of certificate.py are solved with the products of multipliers k and distances x from the bounds equal to
-sigma omega > 0, where sigma goes to zero: Mehrotra's pair of predictor and corrector (sharing/solver/
-interior_point.py), a Newton step each. In a step the balance of tendon and fiber gives the change of the activation,
+The slopes of the Lagrangian of certificate.py, with multipliers k of the bounds, and the misses of moments and balance
+are brought to zero, with the products of k and the distances x from the bounds equal to sigma omega > 0, where sigma
+falls to what the gap allows: Mehrotra's pair of predictor and corrector (sharing/solver/interior_point.py), a Newton
+step each. In a step the balance of tendon and fiber gives the change of the activation,
 
     da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
 
@@ -14,7 +15,7 @@ da = d + u dz + v dy put in, the second derivatives by z and its rate y are
 where k / x of the bounds of z and a is a part of L_zz and L_aa. Activations, z and their distances from the bounds stay
 positive; balance and moments are met at the end. Second derivatives of a chain that are not positive definite are
 shifted; near the end, steps without shift are tried as well, which make more progress. The result is the iterate with
-the best certificate.
+the best certificate: the largest of its gap, misses and their price, each over its limit.
 """
 
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra_step
 from musclesolve.trajectory import chain_kernel
@@ -190,20 +192,25 @@ FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
 START_INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
 LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
-FIRST_SIGMA, FIRST_LEAST, LEAST_EVER = 0.1, 1e-13, 1e-17
-"""Sigma at the start, over the size of multipliers; the least sigma at the start, and of all steps."""
+FIRST_SIGMA, FIRST_LEAST = 0.1, 1e-13
+"""Sigma at the start, over the size of multipliers; the least sigma until the first certificate."""
+LITTLE_OF_GAP = 0.02
+"""Share of the gap of a certificate that the products of multipliers and distances may make up in the end.
+
+Smaller products would cost digits: round-off is multiplied by the ratios of multipliers and distances.
+"""
 WARM_START_DISTANCE = 1e-4
 """Distance from bounds and limits of a start at the optimum of a similar motion."""
-LEAST_DISTANCE = 1e-14
+LEAST_DISTANCE = 1e-14  # from a bound, over the largest activation: less is round-off of the unknowns
 LEAST_OMEGA = 1e-4
 UNWEIGHED = 1e-11
 SHARE_OF_PULL = 0.01
 TO_BOUNDARY = 0.995
-GOOD, GOOD_ENOUGH = 1e-7, 1e-6
-"""Certificates with which the method ends: immediately, and after steps without improvement."""
+GOOD, GOOD_ENOUGH = 1e-3, 1.0
+"""Shares of the certificate's limits with which the method ends: immediately, and after steps without improvement."""
 PATIENCE = 4
 CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
-NEARLY = 1e-3  # a certificate from which on steps without convexity are tried
+NEARLY = 1e4  # a share of the limits from which on steps without convexity are tried
 STUCK, STUCK_STEPS = 0.02, 12
 
 
@@ -227,7 +234,7 @@ class Iterate:
 
 @dataclass(frozen=True)
 class BandedInteriorPoint:
-    """The method with its options: largest number of iterations; certificate with which it ends immediately.
+    """The method with its options: largest number of iterations; share of the certificate's limits that ends it.
 
     progress: called before every iteration with the progress of the barrier, 0 to 1, by the logarithm of sigma, which
     falls steadily with iterations.
@@ -250,31 +257,32 @@ class BandedInteriorPoint:
         return self.run(method, method.near(near), Certifier(problem, cost))
 
     def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Any) -> MotionAttempt:
-        """The best attempt of an interior point from its first iterate, by the `misses` of its certifier."""
+        """The best attempt of an interior point from its first iterate, by the `certificate` of its certifier."""
         with np.errstate(all="ignore"):
-            best, residual, from_bounds = method.attempt(x, 0), np.inf, False
-            least, floor = FIRST_LEAST, LEAST_EVER  # of sigma
+            best, worst = method.attempt(x, 0), np.inf
+            least, floor = FIRST_LEAST, 0.0  # of sigma
             since = short_steps = failed = next_as_is = 0
             first = x.sigma
 
             def better(x: Iterate, iteration: int) -> bool:
                 """Certify an iterate, and keep it if it is the best one."""
-                nonlocal best, residual, from_bounds, since
+                nonlocal best, worst, least, since
                 attempt = method.attempt(x, iteration)
-                misses = certifier.misses(attempt)
-                miss = float(misses.residual.max())
-                from_bounds = miss <= float(misses.of_bounds.max())
+                found = certifier.certificate(attempt)
+                share = float(found.worst.max())
+                enough = LITTLE_OF_GAP * GAP * float(found.unit.sum()) / method.size_of_products(x)
+                least = max(enough, floor) if 0.0 < enough < np.inf else least
                 since += 1
-                if not miss < residual:
+                if not share < worst:
                     return False
-                best, residual, since = attempt, miss, 0
+                best, worst, since = attempt, share, 0
                 return True
 
             for iteration in range(1, self.max_iterations + 1):
                 if self.progress is not None:
                     progress = np.log(first / x.sigma) / np.log(first / (CLOSE * method.size))
                     self.progress(float(np.clip(np.nan_to_num(progress), 0.0, 1.0)))
-                near, moved = residual < NEARLY, None
+                near, moved = worst < NEARLY, None
                 if near and method.system.share.any() and iteration >= next_as_is:
                     moved = method.step(x, least, convex=False)
                     if moved is None or not better(moved, iteration):
@@ -283,7 +291,7 @@ class BandedInteriorPoint:
                 if moved is None:
                     moved = method.step(x, least)
                     if moved is None:
-                        if not near or floor > LEAST_EVER:
+                        if not near or floor > 0.0:
                             break
                         # numbers broke down next to the bounds: once more from where it was, farther from them
                         least = floor = 1e3 * least
@@ -291,13 +299,10 @@ class BandedInteriorPoint:
                     short_steps = short_steps + 1 if moved.length < STUCK else 0
                     if short_steps > STUCK_STEPS:
                         break
-                    if moved.sigma <= CLOSE * method.size:
+                    if moved.sigma <= max(CLOSE * method.size, least):
                         better(moved, iteration)
                 x = moved
-                # if only the distance from the bounds remains, reduce it
-                if from_bounds and x.sigma <= least:
-                    least = max(0.01 * least, floor)
-                if residual <= self.good or (residual <= GOOD_ENOUGH and since >= PATIENCE):
+                if worst <= self.good or (worst <= GOOD_ENOUGH and since >= PATIENCE):
                     break
         return best
 
@@ -348,7 +353,10 @@ class Linearized:
 class MotionInteriorPoint:
     """The interior point on one motion: its start, its steps, and their results.
 
-    The problem and the cost are as for `Certifier`.
+    The problem is a MotionProblem or GivenCapacities: moments (T, m) [N m], `lever` (T, m, n) [N m], the moments of one
+    unit of tendon force, `compliance` of reserves (T, m), bounds of activations and tendon coordinates (T, n), weights
+    of frames (T,), the basis in time, the limits of activation, and the `state` of tendon and fiber at z and dz/dt. The
+    cost is a sum over muscles with `slopes` by force and by activation, and the largest force of its domain.
     """
 
     def __init__(self, problem: Any, cost: Any) -> None:
@@ -435,6 +443,10 @@ class MotionInteriorPoint:
             method="structured",
         )
 
+    def size_of_products(self, x: Iterate) -> float:
+        """The sum of all products of multipliers and distances, over sigma, in the unit of the cost."""
+        return self.unit * float(sum(np.broadcast_to(x.omega, bar.x.shape).sum() for bar in x.barriers))
+
     def linearize(self, x: Iterate, convex: bool = True) -> Linearized | None:
         """The linearized conditions at an iterate, with chains made convex or unchanged; None after a breakdown."""
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
@@ -503,14 +515,16 @@ class MotionInteriorPoint:
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
         move, barriers, t, sigma = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
         d_c, d_a, d_multiplier, d_balance = move
+        a = x.a + t * d_a
+        nearest = LEAST_DISTANCE * float(a.max())
         moved = replace(
             x,
             c=x.c + t * d_c,
-            a=x.a + t * d_a,
+            a=a,
             multiplier=x.multiplier + t * d_multiplier,
             balance=mu + t * d_balance,
             missing=(1.0 - t) * x.missing,
-            barriers=barriers,
+            barriers=tuple(Barrier(np.maximum(x, nearest), k) for x, k in barriers),
             omega=omega,
             sigma=float(sigma),
             length=float(t),

@@ -327,7 +327,9 @@ class Collocation:
             limits, none = rows["limits"], np.zeros((2, *unknowns["state"][1:].shape))
             return MotionAttempt(
                 coordinate=unknowns["state"],
-                activation=unknowns["activation"],
+                activation=np.clip(
+                    unknowns["activation"], problem.lower, problem.upper
+                ),  # Ipopt relaxes bounds
                 multiplier=rows["moments"] / program.row,
                 balance_multiplier=rows["balance"],
                 coordinate_multiplier=-program.size * bounds["state"],

@@ -253,12 +253,25 @@ class TimeBasis:
         """The coefficients c with Z c = value, both (T, n)."""
         from scipy.linalg import solve_banded
 
-        count = len(self.first)
-        band = np.zeros((2 * ROW - 1, count))
-        for k in range(ROW):
-            column = self.first + k
-            band[ROW - 1 + np.arange(count) - column, column] = self.value[:, k]
+        rows, columns = self._entries
+        band = np.zeros((2 * ROW - 1, len(rows)))
+        band[ROW - 1 + rows - columns, columns] = self.value
         return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value, check_finite=False))
+
+    def by_values(self, of_value: Array, of_rate: Array) -> Array:
+        """The slopes p + Z^-T Y^T q by the values z of slopes p by the values and q by the rates, all (T, n)."""
+        from scipy.linalg import solve_banded
+
+        rows, columns = self._entries
+        band = np.zeros((2 * ROW - 1, len(rows)))
+        band[ROW - 1 + columns - rows, rows] = self.value  # of Z^T
+        by_rate = self.gather(np.zeros_like(of_rate), of_rate)
+        return of_value + solve_banded((ROW - 1, ROW - 1), band, by_rate, check_finite=False)
+
+    @property
+    def _entries(self) -> tuple[Indices, Indices]:
+        """The rows (T, 1) and columns (T, 3) of the entries of Z."""
+        return np.arange(len(self.first))[:, None], self.first[:, None] + np.arange(ROW)
 
     def between(self, coefficient: Array, time: Array) -> tuple[Array, Array]:
         """The values z and rates dz/dt [1/s] at other times (k,) [s], (k, n) each."""

@@ -1,7 +1,8 @@
 """Change of the optimum of a motion with the parameters of its muscles.
 
-The optimum x = (z, a, lambda, mu) satisfies the conditions G(x, p) = 0 of certificate.py. As long as the same bounds
-and limits are active, its derivative by a parameter p follows from the implicit function theorem (Fiacco 1983),
+The optimum x = (z, a, lambda, mu) satisfies the conditions of a stationary point G(x, p) = 0: the slopes of the
+Lagrangian of certificate.py, and the misses of moments and balance, are zero. As long as the same bounds and limits are
+active, its derivative by a parameter p follows from the implicit function theorem (Fiacco 1983),
 
     G_x dx = -G_p,
 

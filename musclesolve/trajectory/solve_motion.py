@@ -15,7 +15,6 @@ from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve_part
@@ -37,7 +36,11 @@ class MotionSolution:
     Attributes:
         time: (T,) [s].
         status: (T,) of `Status`.
-        kkt_residual: (T,) the certificate, recomputed (certificate.py).
+        gap: (T,) of the whole motion, the same number in every frame, recomputed (certificate.py): the share of W that
+            changes of first order could save, at most 1e-7 if solved. It shows a stationary point; another optimum may
+            cost less.
+        moment_error: (T,) largest miss: of a moment over max(1 N m, |M|), of the balance of tendon and fiber over F0,
+            of a limit of activation, of a bound; at most 1e-6 if solved.
         cost: (T,) of each frame.
         activation: (T, n).
         force: (T, n) [N] of the contractile elements at the tendon; with passive_force it is the tendon force.
@@ -59,7 +62,8 @@ class MotionSolution:
 
     time: Array
     status: NDArray[np.int8]
-    kkt_residual: Array
+    gap: Array
+    moment_error: Array
     cost: Array
     activation: Array
     force: Array
@@ -104,20 +108,22 @@ def label_solution(
     """Certify an attempt; either all frames of a motion are solved, or none."""
     certifier, muscles = Certifier(problem, cost), problem.muscles
     state = problem.state(attempt.coordinate, certifier.rate(attempt.coordinate))
-    residual = certifier.misses(attempt).residual
+    certificate = certifier.certificate(attempt)
     strongest, weight = muscles.parameters.max_isometric_force, problem.weight[:, None]
     reserve = problem.compliance * attempt.multiplier
-    if not (residual <= TOLERANCE).all():
+    if not certificate.holds.all():
         notes = (*notes, attempt.message) if attempt.message else notes
         failed = unsolved(problem, cost.cost.label, Status.SOLVER_FAILED, notes)
-        return replace(failed, kkt_residual=residual, solver=attempt.method, iterations=attempt.iterations)
+        ended = replace(failed, solver=attempt.method, iterations=attempt.iterations)
+        return replace(ended, gap=certificate.gap, moment_error=certificate.moment_error)
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
     fall, rise = attempt.limit_multiplier
     taut, path = muscles.rest + muscles.stretch * attempt.coordinate, problem.musculotendon_length
     return MotionSolution(
         time=problem.time,
         status=np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8),
-        kkt_residual=residual,
+        gap=certificate.gap,
+        moment_error=certificate.moment_error,
         cost=cost.value(cost.load(state).value, attempt.activation),
         activation=attempt.activation,
         force=strongest * attempt.activation * state.capacity.value,
@@ -165,7 +171,9 @@ def unsolved(
     frames, nothing = problem.n_frames, np.full(problem.musculotendon_length.shape, np.nan)
     by_moment = np.full(problem.moment.shape, np.nan)
     other: dict[str, Any] = {"time": problem.time, "status": np.full(frames, status, dtype=np.int8)}
-    other |= {"kkt_residual": np.full(frames, np.inf), "cost": np.full(frames, np.nan)}
+    other |= dict.fromkeys(("gap", "moment_error"), np.full(frames, np.inf)) | {
+        "cost": np.full(frames, np.nan)
+    }
     other |= dict.fromkeys(("reserve", "multiplier"), by_moment)
     other |= dict.fromkeys(("falling_multiplier", "rising_multiplier", "defect"), nothing[1:])
     other |= {"cost_name": cost_name, "solver": "", "iterations": 0, "notes": notes, "lacks": lacks}

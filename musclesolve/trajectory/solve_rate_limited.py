@@ -1,13 +1,18 @@
 """Solve a whole motion within rate limits, as one convex problem or frame by frame, and certify it.
 
+The limits G a >= h (sharing/rate_limits.py) are linear constraints between frames. With their multipliers eta >= 0
+the pull on the muscles is A^T lambda + G^T eta, and the gap of the motion is the sum of the G of all frames
+(sharing/certificate.py) and of eta . (G a - h)^+, over the sum of their W: the whole motion costs at most so much more
+than the least possible, relative, and nothing is proved of the cost of a frame alone. Violations of limits are at most
+1e-6, and with the price eta . (h - G a)^+ they count beside missed moments.
+
 Whether a motion can be produced within its limits at all is a linear program: the least total reserve
-sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits G a >= h (sharing/rate_limits.py). Its dual
-gives a combination y of the moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) if
+sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits. Its dual gives a combination y of the
+moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) if
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked independently of the source of y and v; the Farkas ratio is as in sharing/certificate.py, summed over
-frames.
+which is checked independently of the source of y and v. It is a proof where the margin is above its own round-off.
 
 The frames are a motion for `BandedInteriorPoint`, of muscles without tendon and passive force: a muscle has the tendon
 force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its activation; a muscle
@@ -32,9 +37,16 @@ from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
-from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
+from musclesolve.sharing.certificate import (
+    Beside,
+    Certificate,
+    certify,
+    empty_box,
+    needs_reserve,
+    within_domain,
+)
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE, RateBounds
+from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE, UNIT_ROUNDING, RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
@@ -44,7 +56,7 @@ from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
-from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
+from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.motion_problem import ROW, Capacity, FiberBalance, TimeBasis
 
 if TYPE_CHECKING:
@@ -60,9 +72,9 @@ class RateLimited:
     """A motion shared within rate limits.
 
     Attributes:
-        solution: of the T frames; `kkt_residual` is the certificate of the whole motion (trajectory/certificate.py)
-            for the method "together", the certificate of each frame within the activations reachable from the frame
-            before for "frame_by_frame".
+        solution: of the T frames. For the method "together" `gap` belongs to the whole motion, the same number in every
+            frame, and `cost_bound` is NaN; for "frame_by_frame" both belong to each frame within the activations
+            reachable from the frame before.
         limits: the time constants.
         falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
             between two frames; zero where the limit is not met, NaN if not solved and for "frame_by_frame".
@@ -70,6 +82,8 @@ class RateLimited:
         shortage: (T, m) [N m] for an infeasible motion the reserves of least sum that would make it feasible; NaN where
             they were not computed.
         method: "together" or "frame_by_frame".
+        cost_bound: the least cost of the usable frames together, reserves included, is proved to be no lower; NaN if
+            not solved and for "frame_by_frame".
     """
 
     solution: Solution
@@ -78,6 +92,7 @@ class RateLimited:
     rising_multiplier: Array
     shortage: Array
     method: str
+    cost_bound: float = np.nan
 
     __repr__ = with_sizes
 
@@ -183,7 +198,7 @@ def _together(
     result.falling_multiplier[numbers[near]], result.rising_multiplier[numbers[near]] = best.limit_multiplier[
         :, near
     ]
-    return result
+    return replace(result, cost_bound=best.cost_bound)
 
 
 def _frame_by_frame(
@@ -295,22 +310,20 @@ class GivenCapacities:
 
 @dataclass(frozen=True, eq=False)
 class ActivationCost:
-    """A cost of activations at given capacities, with or without its soft rows."""
+    """A cost of activations at given capacities, without its soft rows."""
 
     problem: Problem
     cost: Cost
-    rows: bool = False
 
     def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
-        """First and second derivatives (T, n) by force, all zero, and by activation, without the second of soft rows.
+        """First and second derivatives (T, n) by force, all zero, and by activation.
 
         The force over the capacity and the activation are (T, n).
         """
         lower, upper = self.problem.lower, self.problem.upper
-        least = 0.0 if self.rows else LEAST_INSIDE * (upper - lower)
-        inside, none = np.clip(activation, lower + least, upper - least), np.zeros_like(activation)
-        slope = self.cost.gradient if self.rows else self.cost.term_gradient
-        return none, none, slope(self.problem, inside), self.cost.term_hessian_diagonal(self.problem, inside)
+        least, none = LEAST_INSIDE * (upper - lower), np.zeros_like(activation)
+        at = self.problem, np.clip(activation, lower + least, upper - least)
+        return none, none, self.cost.term_gradient(*at), self.cost.term_hessian_diagonal(*at)
 
     def load(self, state: FiberBalance) -> Curved:
         """The force over the capacity, on which the cost does not depend."""
@@ -321,30 +334,46 @@ class ActivationCost:
         return np.full_like(self.problem.lower, np.inf)
 
 
-class CapacityCertifier(Certifier):
-    """Certifies attempts by activations, multipliers of moments and of limits alone (certificate.py).
+@dataclass(frozen=True, eq=False)
+class CapacityCertifier:
+    """Certifies attempts by activations, multipliers of moments and of limits alone; the problem has its reserves."""
 
-    z is the activation, and its multiplier mu = -R^T lambda, so that states and balance are exact.
-    """
+    problem: Problem
+    limits: ActivationLimits
+    cost: Cost
 
-    def reduced(self, attempt: MotionAttempt) -> MotionAttempt:
-        """The attempt with z, its multipliers and the multipliers of soft rows eliminated."""
-        multiplier = attempt.multiplier[:, : self.problem.moment.shape[1]]
-        return replace(
-            attempt,
-            coordinate=attempt.activation,
-            multiplier=multiplier,
-            balance_multiplier=-np.einsum("tkn,tk->tn", self.problem.lever, multiplier),
-            coordinate_multiplier=np.zeros_like(attempt.activation),
+    def certificate(self, attempt: MotionAttempt) -> Certificate:
+        """The certificate of the motion, the same gap in every frame."""
+        return self.of_frames(attempt).joined()
+
+    def of_frames(self, attempt: MotionAttempt) -> Certificate:
+        """The parts of the certificate by frame; a limit between two frames counts in the first one."""
+        multiplier = attempt.multiplier[:, : self.problem.n_dof]
+        reserve = multiplier * _compliance(self.problem)
+        eta = np.maximum(attempt.limit_multiplier, 0.0)
+        slack = self.limits.slack(attempt.activation)
+        room, beyond = np.maximum(slack, 0.0), np.maximum(-slack, 0.0)
+        worst = beyond.max(axis=(0, 2), initial=0.0)
+        beside = Beside(
+            pull=self.limits.pull(eta),
+            slope=0.0,
+            blur=self.limits.size_of_pull(eta),
+            excess=np.append((eta * room).sum(axis=(0, 2)), 0.0),
+            price=np.append((eta * beyond).sum(axis=(0, 2)), 0.0),
+            miss=np.maximum(np.append(worst, 0.0), np.append(0.0, worst)),
         )
-
-    def misses(self, attempt: MotionAttempt) -> Misses:
-        """The misses of each condition by an attempt."""
-        return super().misses(self.reduced(attempt))
+        return certify(self.problem, self.cost, attempt.activation, reserve, multiplier, beside=beside)
 
 
-GOOD = 1e-8
-"""Certificate with which the method ends immediately: a convex motion reaches it a few steps after 1e-7."""
+def _compliance(problem: Problem) -> Array:
+    """One over the weights of reserves, (T, m); zero without a reserve."""
+    return 1.0 / np.broadcast_to(
+        np.inf if problem.reserve_weight is None else problem.reserve_weight, problem.moment.shape
+    )
+
+
+GOOD = 0.1
+"""Share of the limits of the certificate with which the method ends immediately."""
 RESERVE = 1e-3
 STIFF = 1e4
 START_SHARE = 0.3  # start of activations, as a share of the distance from lower to upper bound
@@ -355,24 +384,29 @@ def solve_coupled(
 ) -> MotionAttempt:
     """The activations of least total cost, three frames or more; weights (T, m) are infinite without reserves.
 
-    The attempt is in the form of its certificate (`CapacityCertifier`).
+    The attempt has the multipliers of the moments, not of soft rows.
     """
+    certifier = CapacityCertifier(problem.with_arrays(reserve_weight=reserve_weight), limits, cost)
     whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
-    certifier = CapacityCertifier(whole, ActivationCost(problem, cost, rows=True))
     first = problem.lower + START_SHARE * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
     with np.errstate(all="ignore"):
         method = MotionInteriorPoint(eased, ActivationCost(problem, cost))
-        return certifier.reduced(BandedInteriorPoint(good=GOOD).run(method, method.start(first), certifier))
+        attempt = BandedInteriorPoint(good=GOOD).run(method, method.start(first), certifier)
+    return replace(attempt, multiplier=attempt.multiplier[:, : problem.n_dof])
 
 
 @dataclass(frozen=True, eq=False)
 class CoupledResult:
-    """The result for the usable frames: limit multipliers (2, T-1, n), of falling and of rising, shortage (T, m)."""
+    """The result for the usable frames: limit multipliers (2, T-1, n), of falling and of rising, shortage (T, m).
+
+    cost_bound: proved lower bound of the least cost of all frames together.
+    """
 
     arrays: SolutionArrays
     limit_multiplier: Array
     shortage: Array
+    cost_bound: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,23 +474,25 @@ class CoupledMotion:
 
     def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
         """The result with weights of reserves (T, m); solved if the certificate of every frame holds."""
-        problem = self.problem
-        motion = GivenCapacities.from_problem(problem, self.limits, weight)
-        certifier = CapacityCertifier(motion, ActivationCost(problem, self.cost, rows=True))
-        residual = certifier.misses(attempt).residual
+        problem, count = self.problem.with_arrays(reserve_weight=weight), self.n_frames
+        certifier = CapacityCertifier(problem, self.limits, self.cost)
+        of_frames = certifier.of_frames(attempt).frames(np.arange(count))  # repeated frames are nobody's
+        found = of_frames.joined()
         result = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))
         arrays, activation = result.arrays, attempt.activation
-        arrays.kkt_residual, arrays.reserve_weight = residual, weight
+        arrays.gap[:count], arrays.moment_error[:count] = found.gap, found.moment_error
+        arrays.reserve_weight = weight
         arrays.iterations.fill(attempt.iterations)
-        if not (residual <= TOLERANCE).all():
+        if not found.holds.all():
             return result
         arrays.activation, arrays.multiplier = activation, attempt.multiplier
-        arrays.reserve = motion.compliance * attempt.multiplier
+        arrays.reserve = attempt.multiplier * _compliance(problem)
         helped = needs_reserve(arrays.reserve, problem.moment).any(axis=1)
         arrays.status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8)
         arrays.force = activation * problem.force_capacity
         arrays.cost = self.cost.value(problem, activation)
-        return replace(result, limit_multiplier=attempt.limit_multiplier)
+        bound = float(of_frames.cost_bound.sum())
+        return replace(result, limit_multiplier=attempt.limit_multiplier, cost_bound=bound)
 
     def _unsolved(self, status: Status, shortage: Array) -> CoupledResult:
         arrays = SolutionArrays.empty(self.problem)
@@ -501,22 +537,31 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> tuple[Array, A
     more, less = program.x[frames * muscles :].reshape(2, frames, dofs)
     direction = program.eqlin.marginals.reshape(frames, dofs) / scale
     limit_multiplier = np.maximum(-program.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
-    margin = farkas_ratio(problem, limits, direction, limit_multiplier)
-    return (more - less) * scale, direction, margin > TOLERANCE
+    return (more - less) * scale, direction, farkas_margin(problem, limits, direction, limit_multiplier) > 0.0
 
 
-def farkas_ratio(
+def farkas_margin(
     problem: Problem, limits: ActivationLimits, direction: Array, limit_multiplier: Array
 ) -> float:
-    """The Farkas ratio of a motion; above 1e-6 it proves that the motion is infeasible.
+    """The Farkas margin of a motion less its round-off; above zero it proves that the motion is infeasible.
 
     The direction is y, (T, m), the limit multiplier v, (2, T-1, n), never negative; reserves are ignored.
     """
-    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + limits.pull(limit_multiplier)
-    most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
-    most += (limit_multiplier * limits.slack(np.zeros_like(problem.lower))).sum()
-    size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum()
-    return float(((direction * problem.moment).sum() - most) / size) if size > 0 else -np.inf
+    pull = problem.pull(direction) + limits.pull(limit_multiplier)
+    largest = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    room = limits.slack(np.zeros_like(problem.lower))
+    sizes = np.abs(direction)
+    terms = (
+        direction * problem.moment,
+        -np.maximum(problem.lower * pull, problem.upper * pull),
+        -limit_multiplier * room,
+    )
+    size_of_pull = np.einsum("tm,tmn->tn", sizes, np.abs(problem.moment_matrix))
+    size_of_pull += limits.size_of_pull(limit_multiplier)
+    size = (sizes * np.abs(problem.moment)).sum() + (size_of_pull * largest).sum()
+    size += (limit_multiplier * np.abs(room)).sum()
+    count = problem.n_dof + 7.0 + sum(term.size for term in terms)
+    return float(sum(term.sum() for term in terms) - count * UNIT_ROUNDING * size)
 
 
 def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_matrix:

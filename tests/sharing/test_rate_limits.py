@@ -8,6 +8,7 @@ from refusals import refused
 from scipy.integrate import solve_ivp
 
 from musclesolve.sharing import RateLimits
+from musclesolve.sharing.rate_limits import ActivationLimits
 
 
 @pytest.mark.parametrize(("start", "excitation"), [(0.0, 1.0), (0.7, 0.0), (0.3, 1.0), (1.0, 0.0)])
@@ -40,6 +41,19 @@ def test_two_short_steps_reach_as_far_as_a_long_one():
     once, twice = limits.reach(start, 0.02), [limits.reach(x, 0.01) for x in limits.reach(start, 0.01)]
     np.testing.assert_allclose(once[0], twice[0][0])
     np.testing.assert_allclose(once[1], twice[1][1])
+
+
+def test_multipliers_pull_as_the_slack_changes():
+    """y . G d = G^T y . d, and the sizes of the terms are those of |G|^T |y|."""
+    random = np.random.default_rng(4)
+    limits = ActivationLimits.from_rate_limits(RateLimits(), np.array([0.0, 0.01, 0.03, 0.035]))
+    change, multiplier = random.normal(size=(4, 3)), random.normal(size=(2, 3, 3))
+    assert (limits.pull(multiplier) * change).sum() == pytest.approx(
+        (multiplier * limits.change(change)).sum()
+    )
+    rows = np.array([limits.change(each) for each in np.eye(12).reshape(12, 4, 3)]).reshape(12, -1)
+    expected = np.abs(rows) @ np.abs(multiplier).ravel()
+    np.testing.assert_allclose(limits.size_of_pull(multiplier).ravel(), expected)
 
 
 def test_bad_constants_are_named():

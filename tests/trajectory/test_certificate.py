@@ -1,4 +1,4 @@
-"""The certificate: zero at optima in closed form, derivatives of a Lagrangian coded directly, and it grows."""
+"""The certificate: zero at optima in closed form, the fall of a Lagrangian coded directly, and it grows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from motion_cases import small_motion, small_muscles
 
 from musclesolve import costs
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, positive_part
-from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
-from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
+from musclesolve.trajectory.certificate import STATIONARY_GAP, Certifier, MotionAttempt, StationaryCertificate
 from musclesolve.trajectory.motion_problem import MotionCost, TimeBasis, equilibrium
 from musclesolve.trajectory.solve_motion import static_start
 
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation"]
 
 
-def misses(problem: MotionProblem, cost: str, found: MotionAttempt) -> Misses:
-    return Certifier(problem, MotionCost.from_cost(problem, cost)).misses(found)
+def certificate(problem: MotionProblem, cost: str, found: MotionAttempt) -> StationaryCertificate:
+    return Certifier(problem, MotionCost.from_cost(problem, cost)).certificate(found)
 
 
 def nothing(problem: MotionProblem, **given: np.ndarray) -> MotionAttempt:
@@ -77,12 +77,17 @@ def test_zero_where_one_muscle_has_to_do_it(cost):
         activation=active / state.capacity.value,
         multiplier=slope / problem.lever[:, 0],
     )
-    assert misses(problem, cost, by_hand).residual.max() < 1e-12
+    found = certificate(problem, cost, by_hand)
+    assert found.gap.max() < 1e-12 and found.moment_error.max() < 1e-12 and found.holds.all()
+    assert np.isnan(found.cost_bound).all()
+    exponent = {"stress_cubed": 3.0, "force_squared": 2.0}[cost]
+    assert found.unit == pytest.approx(problem.weight * exponent * chosen.value(load.value, active))
     wrong = replace(by_hand, multiplier=1.01 * by_hand.multiplier)
-    assert misses(problem, cost, wrong).states.min() > 1e-4
-    assert misses(problem, cost, replace(by_hand, activation=by_hand.activation + 0.01)).balance.min() > 1e-3
-    more = replace(problem, moment=1.01 * problem.moment)
-    assert misses(more, cost, by_hand).moments.min() > 1e-3
+    assert certificate(problem, cost, wrong).gap.min() > 1e-4
+    wrong = certificate(problem, cost, replace(by_hand, activation=by_hand.activation + 0.01))
+    assert wrong.moment_error.min() > 1e-3 and not wrong.holds.any()
+    more = certificate(replace(problem, moment=1.01 * problem.moment), cost, by_hand)
+    assert more.moment_error.min() > 1e-3 and more.moment_cost.min() > 1e-3 and not more.holds.any()
 
 
 def test_zero_where_the_cost_is_one_of_activation():
@@ -101,11 +106,9 @@ def test_zero_where_the_cost_is_one_of_activation():
         balance_multiplier=mu,
         multiplier=-mu / problem.lever[:, 0],
     )
-    assert misses(problem, "activation_power", by_hand).residual.max() < 1e-12
-    assert (
-        misses(problem, "activation_power", replace(by_hand, balance_multiplier=0.9 * mu)).activations.max()
-        > 1e-3
-    )
+    assert certificate(problem, "activation_power", by_hand).gap.max() < 1e-12
+    less = certificate(problem, "activation_power", replace(by_hand, balance_multiplier=0.9 * mu))
+    assert less.gap.min() > 1e-3
 
 
 def lagrangian(
@@ -136,7 +139,6 @@ def lagrangian(
         weight * chosen.value((tendon - borne) / (cosine if chosen.along_fibers else 1.0), a),
         -found.multiplier * (moment - problem.moment),
         -found.balance_multiplier * (tendon - a * capacity - borne),
-        -found.coordinate_multiplier * z,
         -found.limit_multiplier * slack,
     )
     return float(sum(term.sum() for term in terms))
@@ -152,47 +154,47 @@ def gradient(value, x: np.ndarray, step: float) -> np.ndarray:
     return found
 
 
-def balanced_by_differences(problem: MotionProblem, cost: str, size: float) -> MotionAttempt:
-    """Random states, multipliers of moments and limits; those of balance and bounds from differences.
-
-    The Lagrangian is linear in them, so that its derivatives by a and c vanish for one choice of each.
-    """
-    random, shape = np.random.default_rng(5), problem.musculotendon_length.shape
-    wave = np.sin(2.0 * np.pi * (problem.time[:, None] / problem.time[-1] + random.random(shape[1])))
-    z, a = 0.5 + 0.15 * wave, random.uniform(0.3, 0.6, shape)
-    basis = TimeBasis.from_times(problem.time)
-    c = basis.coefficients(z)
-    found = nothing(
-        problem,
-        coordinate=z,
-        activation=a,
-        multiplier=size * random.normal(size=problem.moment.shape),
-        limit_multiplier=size * random.uniform(0.0, 2.0, (2, shape[0] - 1, shape[1])),
-    )
-    ones = replace(found, balance_multiplier=np.ones(shape))
-    by_a = gradient(lambda x: lagrangian(problem, cost, c, x, found), a, 1e-2)
-    per_mu = gradient(lambda x: lagrangian(problem, cost, c, x, ones), a, 1e-2) - by_a
-    found = replace(found, balance_multiplier=-by_a / per_mu)
-    by_c = gradient(lambda x: lagrangian(problem, cost, x, a, found), c, 1e-5)
-    value = basis.values(np.eye(shape[0]))
-    return replace(found, coordinate_multiplier=np.linalg.solve(value.T, by_c))
+def fall(slope: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    return float((slope * (x - np.where(slope > 0.0, low, high))).sum())
 
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
-def test_lines_of_states_and_activations_are_the_derivatives_of_the_lagrangian(cost):
+def test_the_gap_is_the_fall_of_the_lagrangian_to_the_bounds(cost):
+    """Of random states and multipliers, by differences of the Lagrangian at uneven times."""
     problem = small_motion(frames=7, moments=2, family="millard_2013")
-    uneven = problem.time + 0.003 * np.sin(np.arange(7.0))
-    problem = replace(problem, time=uneven)
-    half = np.full(problem.musculotendon_length.shape, 0.5)
-    size = np.abs(MotionCost.from_cost(problem, cost).slopes(half, half)[0::2]).max() / 10.0
-    found = balanced_by_differences(problem, cost, size)
-    line = misses(problem, cost, found)
-    assert line.states.max() < 1e-6 and line.activations.max() < 1e-6
-    for name in ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier"):
-        changed = replace(found, **{name: 1.01 * getattr(found, name)})
-        now = misses(problem, cost, changed)
-        assert max(now.states.max(), now.activations.max()) > 1e-4, name
+    problem = replace(problem, time=problem.time + 0.003 * np.sin(np.arange(7.0)))
+    random, shape = np.random.default_rng(5), problem.musculotendon_length.shape
+    half = np.full(shape, 0.5)
+    chosen = MotionCost.from_cost(problem, cost)
+    size = np.abs(chosen.slopes(half, half)[0::2]).max() / 10.0
+    wave = np.sin(2.0 * np.pi * (problem.time[:, None] / problem.time[-1] + random.random(shape[1])))
+    found = nothing(
+        problem,
+        coordinate=0.5 + 0.15 * wave,
+        activation=random.uniform(0.3, 0.6, shape),
+        multiplier=size * random.normal(size=problem.moment.shape),
+        balance_multiplier=size * random.normal(size=shape),
+        limit_multiplier=size * random.uniform(0.0, 2.0, (2, shape[0] - 1, shape[1])),
+    )
+    basis, certifier = TimeBasis.from_times(problem.time), Certifier(problem, chosen)
+    z, a = found.coordinate, found.activation
+    c = basis.coefficients(z)
+    by_a = gradient(lambda x: lagrangian(problem, cost, c, x, found), a, 1e-2)
+    by_c = gradient(lambda x: lagrangian(problem, cost, x, a, found), c, 1e-5)
+    by_z = np.linalg.solve(basis.values(np.eye(shape[0])).T, by_c)
+    slack = problem.activation_limits.slack(a)
+    expected = fall(by_a, a, problem.lower, problem.upper) + fall(by_z, z, *certifier.bounds)
+    expected += (found.limit_multiplier * np.maximum(slack, 0.0)).sum()
+    certified = certifier.certificate(found)
+    assert certified.gap[0] * certified.unit.sum() == pytest.approx(expected, rel=1e-7)
+    state = certifier.state(z)
+    short = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value) - problem.moment
+    price = (np.abs(found.multiplier * short)).sum() + np.abs(
+        found.balance_multiplier * state.imbalance(a)
+    ).sum()
+    price += (found.limit_multiplier * np.maximum(-slack, 0.0)).sum()
+    assert certified.moment_cost[0] * certified.unit.sum() == pytest.approx(price, rel=1e-9)
 
 
 @pytest.fixture(scope="module", params=["stress_cubed", "activation_power"])
@@ -208,52 +210,73 @@ def optimum(request):
 
 def test_it_grows_with_every_change(optimum):
     problem, cost, found = optimum
-    base = misses(problem, cost, found).residual.max()
-    assert base <= 1e-6
-    shape = found.activation.shape
-    single = np.zeros(shape)
+    base = certificate(problem, cost, found).worst.max()
+    assert base <= 1.0
+    single = np.zeros(found.activation.shape)
     single[8, 2] = 1.0
     changes = {
         "coordinate": single,
         "activation": single,
         "balance_multiplier": single
         * max(np.abs(found.balance_multiplier).max(), 1e-3 * np.abs(found.multiplier).max()),
-        "coordinate_multiplier": single * np.abs(found.multiplier).max(),
         "multiplier": np.eye(20, 2) * np.abs(found.multiplier).max(),
     }
     for name, change in changes.items():
         sizes = [
-            misses(
+            certificate(
                 problem, cost, replace(found, **{name: getattr(found, name) + eps * change})
-            ).residual.max()
+            ).worst.max()
             for eps in (1e-4, 1e-3, 1e-2)
         ]
         assert base < sizes[0] < sizes[1] < sizes[2], (name, sizes)
-        assert sizes[0] > 1e-6 and sizes[2] > 1e-4, (name, sizes)
+        assert sizes[0] > 1.0 and sizes[2] > 100.0, (name, sizes)
+
+
+def test_a_motion_off_by_a_thousandth_that_meets_the_moments_is_not_certified(optimum):
+    """Muscles share the moments of four frames otherwise; the gap alone would show it."""
+    problem, cost, found = optimum
+    certifier = Certifier(problem, MotionCost.from_cost(problem, cost))
+    state = certifier.state(found.coordinate)
+    active = (found.activation > 0.03).sum(axis=1) > 2
+    first = int(np.flatnonzero(active & np.roll(active, -1) & np.roll(active, -2) & np.roll(active, -3))[0])
+    change = np.zeros_like(found.coordinate)  # of the forces, without moment
+    for t, size in zip(range(first, first + 4), (0.3, 1.0, 1.0, 0.3), strict=True):
+        free = found.activation[t] > 0.03
+        way = np.linalg.svd(problem.lever[t][:, free])[2][-1]
+        change[t, free] = 7e-5 * size * way * np.sign(way[0]) / np.abs(way).max()
+    z = found.coordinate + change / state.tendon.slope
+    moved = certifier.state(z)
+    activation = np.clip(moved.active.value / moved.capacity.value, problem.lower, problem.upper)
+    spoiled = replace(found, coordinate=z, activation=activation)
+    worse = certifier.certificate(spoiled)
+    assert 5e-4 < np.abs(activation - found.activation).max() < 2e-3
+    assert worse.gap.min() > 100.0 * STATIONARY_GAP and not worse.holds.any()
+    produced = np.einsum("tkn,tn->tk", problem.lever, moved.tendon.value)
+    np.testing.assert_allclose(produced, problem.moment, atol=1e-5)
 
 
 def test_multipliers_of_limits_count(optimum):
     problem, cost, found = optimum
-    if found.limit_multiplier.max() > 1e-3 * np.abs(found.multiplier).max():
-        none = replace(found, limit_multiplier=np.zeros_like(found.limit_multiplier))
-        assert misses(problem, cost, none).activations.max() > 1e-4
+    base = certificate(problem, cost, found)
+    none = replace(found, limit_multiplier=np.zeros_like(found.limit_multiplier))
+    assert certificate(problem, cost, none).gap.min() > 1e-4
+    turned = replace(found, limit_multiplier=-found.limit_multiplier)  # of no use with the wrong sign
+    np.testing.assert_array_equal(
+        certificate(problem, cost, turned).gap, certificate(problem, cost, none).gap
+    )
     more = found.limit_multiplier.copy()
     slack = ActivationLimits.from_rate_limits(problem.limits, problem.time).slack(found.activation)
     loose = np.unravel_index(slack.argmax(), slack.shape)
-    more[loose] += np.abs(found.multiplier).max()
-    assert misses(problem, cost, replace(found, limit_multiplier=more)).limits.max() > 1e-3
+    more[loose] += base.unit.sum()
+    assert certificate(problem, cost, replace(found, limit_multiplier=more)).gap.min() > slack[loose]
 
 
-def test_a_multiplier_of_the_wrong_sign_counts(optimum):
-    """A bound holds from one side only."""
+def test_limits_that_are_violated_are_not_certified(optimum):
+    """An optimum, for muscles that are slower by a thousandth."""
     problem, cost, found = optimum
-    low = np.unravel_index(found.coordinate_multiplier.argmax(), found.coordinate_multiplier.shape)
-    turned = found.coordinate_multiplier.copy()
-    turned[low] = -np.abs(found.multiplier).max()
-    assert misses(problem, cost, replace(found, coordinate_multiplier=turned)).coordinates.max() > 1e-3
-    fell = found.limit_multiplier.copy()
-    fell[0, 3, 1] = -np.abs(found.multiplier).max()
-    assert misses(problem, cost, replace(found, limit_multiplier=fell)).limits.max() > 1e-6
+    slower = RateLimits(1.001 * problem.limits.activation_time, 1.001 * problem.limits.deactivation_time)
+    worse = certificate(replace(problem, limits=slower), cost, found)
+    assert worse.moment_error.max() > 1e-5 and not worse.holds.all()
 
 
 @pytest.mark.every_pair
@@ -265,15 +288,27 @@ def test_numbers_that_are_not_finite_have_no_certificate(optimum, name, value):
     problem, cost, found = optimum
     broken = getattr(found, name).copy()
     broken[(1,) * broken.ndim] = value
-    assert misses(problem, cost, replace(found, **{name: broken})).residual.max() > 1e-3
+    assert (certificate(problem, cost, replace(found, **{name: broken})).worst == np.inf).any()
 
 
-def test_the_unit_of_the_cost_does_not_matter(optimum):
+@pytest.mark.parametrize("size", [1e-20, 1e20])
+def test_the_unit_of_the_cost_does_not_matter(optimum, size):
     problem, cost, found = optimum
     names = ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
     moved = replace(found, coordinate=found.coordinate + 1e-4)
-    scaled = replace(moved, **{name: 1e5 * getattr(moved, name) for name in names})
-    chosen = MotionCost.from_cost(problem, 1e5 * costs()[cost]())
-    np.testing.assert_allclose(
-        Certifier(problem, chosen).misses(scaled).residual, misses(problem, cost, moved).residual, rtol=1e-8
-    )
+    scaled = replace(moved, **{name: size * getattr(moved, name) for name in names})
+    plain = certificate(problem, cost, moved)
+    again = Certifier(problem, MotionCost.from_cost(problem, size * costs()[cost]())).certificate(scaled)
+    for name in ("gap", "moment_error", "moment_cost"):
+        np.testing.assert_allclose(getattr(again, name), getattr(plain, name), rtol=1e-8)
+
+
+def test_muscles_that_are_held_leave_the_unit_to_the_reserves():
+    """All muscles off: nothing can be shared otherwise, and reserves alone cost anything."""
+    problem = replace(small_motion(), upper=0.0, reserve_weight=2.0)
+    cost = MotionCost.from_cost(problem, "activation_power")
+    found = BandedInteriorPoint().solve(problem, cost, static_start(problem, cost.cost)[:2])
+    certified = Certifier(problem, cost).certificate(found)
+    reserve = problem.compliance * found.multiplier
+    assert certified.holds.all() and (certified.gap == 0.0).all()
+    assert certified.unit == pytest.approx(problem.weight * 2.0 * np.square(reserve).sum(axis=1))

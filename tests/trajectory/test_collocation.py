@@ -15,7 +15,7 @@ from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.collocation import Collocation, sentence, spline_equations
 from musclesolve.trajectory.motion_problem import MotionCost, TimeBasis
 
-GOOD = 1e-6
+GOOD = 1.0
 
 
 def solved(problem: MotionProblem, cost: str = "activation_power", **options) -> MotionAttempt:
@@ -23,7 +23,7 @@ def solved(problem: MotionProblem, cost: str = "activation_power", **options) ->
 
 
 def certificate(problem: MotionProblem, attempt: MotionAttempt, cost: str = "activation_power") -> float:
-    return float(Certifier(problem, MotionCost.from_cost(problem, cost)).misses(attempt).residual.max())
+    return float(Certifier(problem, MotionCost.from_cost(problem, cost)).certificate(attempt).worst.max())
 
 
 @pytest.mark.parametrize("cost", ["activation_power", "activation_volume", "stress_cubed", "soft_saturation"])

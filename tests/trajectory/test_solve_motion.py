@@ -29,9 +29,7 @@ COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturati
 
 
 def certified(found: MotionSolution) -> bool:
-    return (
-        found.solver == "structured" and bool(found.solved.all()) and float(found.kkt_residual.max()) <= 1e-6
-    )
+    return found.solver == "structured" and bool(found.solved.all()) and float(found.gap.max()) <= 1e-7
 
 
 def total(problem: MotionProblem, found: MotionSolution) -> float:
@@ -49,7 +47,7 @@ def test_reference_finds_nothing_better_nearby(family, cost):
     chosen = MotionCost.from_cost(problem, cost)
     z = (found.tendon_length - problem.muscles.rest) / problem.muscles.stretch
     attempt = Collocation().solve(problem, chosen, (z, found.activation))
-    assert Certifier(problem, chosen).misses(attempt).residual.max() <= 1e-6
+    assert Certifier(problem, chosen).certificate(attempt).holds.all()
     assert np.abs(attempt.activation - found.activation).max() < 1e-4
     assert attempt_cost(problem, chosen, attempt) == pytest.approx(total(problem, found), rel=1e-6)
 
@@ -63,7 +61,7 @@ def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
     found = solve_motion(problem, cost)
     chosen = MotionCost.from_cost(problem, cost)
     attempt = Collocation().solve(problem, chosen, weak_start(problem))
-    assert certified(found) and Certifier(problem, chosen).misses(attempt).residual.max() <= 1e-6
+    assert certified(found) and Certifier(problem, chosen).certificate(attempt).holds.all()
     assert np.abs(attempt.activation - found.activation).max() < 1e-4
     assert attempt_cost(problem, chosen, attempt) == pytest.approx(total(problem, found), rel=1e-6)
     apart = attempt.multiplier / problem.weight[:, None] - found.multiplier
@@ -196,7 +194,7 @@ def test_what_is_out_of_reach_is_reported():
     problem, helped = out_of_reach()
     found = solve_motion(problem, "stress_cubed")
     assert not found.solved.any() and np.isnan(found.activation).all()
-    assert (found.kkt_residual == np.inf).all()
+    assert (found.gap == np.inf).all()
     worst = int(np.abs(helped.reserve[:, 0]).argmax())
     (note,) = found.notes
     for part in ("knee", f"{abs(helped.reserve[worst, 0]):.3g} N m", f"{problem.time[worst]:.2f} s"):
@@ -219,10 +217,10 @@ def test_reserves_stand_where_something_lacks(cost):
 def test_reserves_are_about_the_least():
     """One motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()
-    only = replace(problem, reserve_weight=1e6)
+    only = replace(problem, reserve_weight=1e4)
     chosen = MotionCost.from_cost(only, "activation_power")
     attempt = Collocation().solve(only, chosen, weak_start(only))
-    assert Certifier(only, chosen).misses(attempt).residual.max() <= 1e-6
+    assert Certifier(only, chosen).certificate(attempt).holds.all()
     reserves = only.compliance * attempt.multiplier, found.reserve
     least, own = (float(problem.weight @ np.square(each[:, 0])) for each in reserves)
     assert 0.999 * least <= own < 1.1 * least
@@ -285,7 +283,7 @@ def test_whatever_muscles_can_do_is_solved(seed):
     """Random muscles about one to four joints and a motion of theirs: it is never said to be out of reach."""
     problem = random_motion(seed)
     found = solve_motion(problem, COSTS[seed % len(COSTS)])
-    assert found.solved.all() and found.kkt_residual.max() <= 1e-6, found.notes
+    assert found.solved.all() and found.gap.max() <= 1e-7, found.notes
     produced = np.einsum("tkn,tn->tk", problem.moment_arm, found.force + found.passive_force)
     assert np.abs(produced - problem.moment).max() <= 1e-5 * max(1.0, np.abs(problem.moment).max())
 

@@ -93,3 +93,12 @@ def test_rows_are_those_of_the_first_three_coefficients():
 def test_the_unit_of_time_does_not_matter():
     time, z = uneven(9), np.random.default_rng(4).normal(size=(9, 1))
     assert 1000.0 * rates(1000.0 * time, z) == pytest.approx(rates(time, z), rel=1e-9)
+
+
+def test_slopes_by_values_are_those_by_coefficients():
+    """z = Z c and y = Y c: what p . dz + q . dy is for every change of the values."""
+    time, random = uneven(9), np.random.default_rng(3)
+    basis = TimeBasis.from_times(time)
+    p, q, change = random.normal(size=(3, 9, 2))
+    expected = (p * change).sum() + (q * basis.rates(basis.coefficients(change))).sum()
+    assert (basis.by_values(p, q) * change).sum() == pytest.approx(expected, rel=1e-11)

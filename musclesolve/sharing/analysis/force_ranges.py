@@ -81,7 +81,9 @@ def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRan
                 ends = _least_activation(part, muscle, sign)
                 force = sign * capacity * ends.found
                 end[which, muscle] = force
-                gap[which, muscle] = capacity * (ends.found - ends.proved) + 4.0 * UNIT_ROUNDING * np.abs(force)
+                gap[which, muscle] = capacity * (ends.found - ends.proved) + 4.0 * UNIT_ROUNDING * np.abs(
+                    force
+                )
     return span.drop_frame_axis() if problem.single_frame else span
 
 

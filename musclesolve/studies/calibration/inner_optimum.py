@@ -29,8 +29,8 @@ from musclesolve.trajectory.solve_motion import static_start
 
 WEIGHTS = 1e3, 1.0
 """Weights of reserves over the usual one: the first with which a motion is solved."""
-GOOD, ENOUGH = 1e-6, 1e-4
-"""Certificates: the one at which a motion is not refined, and the one with which it counts."""
+GOOD, ENOUGH = 1.0, 100.0
+"""Shares of the limits of the certificate: one at which a motion is not refined, and one with which it counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class PartMuscles:
                     attempt = method.solve(motion, costs, static_start(motion, cost)[:2])
                 else:
                     continue
-                if float(certifier.misses(attempt).residual.max()) <= ENOUGH:
+                if float(certifier.certificate(attempt).worst.max()) <= ENOUGH:
                     derivatives = OptimumDerivatives(motion, costs, attempt)
                     if derivatives.known:
                         return attempt, derivatives
