@@ -127,6 +127,8 @@ class Certificate:
         cost_bound: the least cost of the given moments, reserves included, is proved to be no lower [unit of the cost].
         moment_error: largest |A a + s - b| over max(1 N m, |b|).
         moment_cost: what the misses of the moments are worth, |lambda . (A a + s - b)|, as a share of W.
+        excess: G [unit of the cost]; infinite where nothing is proved.
+        price: |lambda . (A a + s - b)| [unit of the cost].
         unit: W [unit of the cost].
     """
 
@@ -134,6 +136,8 @@ class Certificate:
     cost_bound: Array
     moment_error: Array
     moment_cost: Array
+    excess: Array
+    price: Array
     unit: Array
 
     @property
@@ -163,14 +167,10 @@ class Certificate:
 
         Nothing is proved of the cost of a frame alone. `further` is an excess beside those of the frames.
         """
-        total = float(self.unit.sum())
+        total = self.unit.sum(keepdims=True)
         with np.errstate(invalid="ignore"):
-            gap, price = (
-                _share(
-                    _or_infinite(np.where(part > 0.0, part * self.unit, part)).sum() + more, np.float64(total)
-                )
-                for part, more in ((self.gap, further), (self.moment_cost, 0.0))
-            )
+            gap = _share(self.excess.sum(keepdims=True) + further, total)
+            price = _share(self.price.sum(keepdims=True), total)
         every = np.ones_like(self.unit)
         return replace(self, gap=gap * every, moment_cost=price * every, cost_bound=np.nan * every)
 
@@ -257,12 +257,15 @@ def certify(
             parts = _gap_of_levels(problem, cost, activation, reserve, level_multiplier)
         outside = ((activation < problem.lower) | (activation > problem.upper)).any(axis=1)
         excess = np.where(outside | ~np.isfinite(parts.excess), np.inf, parts.excess)
+        price = _or_infinite(np.abs(parts.price))
         value = cost.value(problem, activation) + reserve_cost(problem, reserve)
         found = Certificate(
             _share(excess, parts.unit),
             value - excess - parts.price,
             _or_infinite(parts.missed),
-            _share(_or_infinite(np.abs(parts.price)), parts.unit),
+            _share(price, parts.unit),
+            excess,
+            price,
             parts.unit,
         )
     return found.frames(0) if without_axis else found

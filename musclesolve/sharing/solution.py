@@ -244,16 +244,12 @@ class SolutionArrays:
     def unfilled(cls, frames: int, dofs: int, muscles: int) -> SolutionArrays:
         """Arrays without values, for code that fills all of them."""
         by_muscle, by_dof = (frames, muscles), (frames, dofs)
+        status, iterations = np.empty(frames, np.int8), np.empty(frames, np.int64)
         return cls(
             *(np.empty(by_muscle), np.empty(by_muscle), np.empty(by_dof), np.empty(by_dof)),
-            *(
-                np.empty(frames, np.int8),
-                np.empty(frames),
-                np.empty(frames),
-                np.empty(frames),
-                np.empty(frames),
-            ),
-            np.empty(frames, np.int64),
+            status,
+            *(np.empty(frames), np.empty(frames), np.empty(frames), np.empty(frames)),
+            iterations,
             *(np.empty(by_dof), np.empty(by_dof)),
         )
 

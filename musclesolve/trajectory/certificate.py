@@ -112,9 +112,8 @@ class Certifier:
         mu, of_moments = attempt.balance_multiplier, attempt.multiplier
         eta, every = np.maximum(attempt.limit_multiplier, 0.0), np.ones(len(z))
         if not np.isfinite(z).all():
-            return StationaryCertificate(
-                *(number * every for number in (np.inf, np.nan, np.inf, np.inf, 0.0))
-            )
+            nothing = (np.inf, np.nan, np.inf, np.inf, np.inf, np.inf, 0.0)
+            return StationaryCertificate(*(number * every for number in nothing))
         with np.errstate(all="ignore"):
             state = self.state(z)
             capacity, active, tendon = state.capacity, state.active, state.tendon
@@ -154,6 +153,8 @@ class Certifier:
             cost_bound=np.nan * every,
             moment_error=np.where(np.isfinite(missed), missed, np.inf),
             moment_cost=_share(float(price), total) * every,
+            excess=float(excess) / len(z) * every,
+            price=float(price) / len(z) * every,
             unit=unit,
         )
 
