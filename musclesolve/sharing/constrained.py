@@ -14,9 +14,9 @@ the pull on a muscle is (A^T lambda + J^T mu)_i, J = dc/da, and G is larger by
 what the room between a constraint and the bound that its multiplier is for is worth. This bounds the excess over the
 least cost where every c_j is linear, or convex with an upper or concave with a lower bound alone, as c_j then lies on
 one side of its tangent. A violation v_j counts twice: it is at most 1e-6 of |l_j| or |u_j|, or of the sum of the terms
-|J_ji| a_i of c_j where that is more, and its price |mu_j| v_j, with the price of missed moments, is at most 1e-6 W. A
-constraint is known to be convex or concave where its second derivatives are constant, as of squares; of another one the
-certificate shows a stationary point.
+|J_ji| a_i of c_j where that is more (or round-off where both are zero), and its price |mu_j| v_j, with the price of
+missed moments, is at most 1e-6 W. A constraint is known to be convex or concave where its second derivatives are
+constant, as of squares; of another one the certificate shows a stationary point.
 
 A frame is infeasible where multipliers y of the moments and mu of such constraints prove it (Farkas), with tangents
 C a + d of the constraints where the solver ended: they require more than the activations reach within their bounds,
@@ -52,7 +52,7 @@ from musclesolve.sharing.certificate import (
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import SLACK, Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.constants import ROUNDED, TOLERANCE
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import exact_moments
@@ -519,7 +519,8 @@ class Constraints:
         value, jacobian = self.value(activation), self.jacobian(activation)
         nearest = np.clip(value, self.lower, self.upper)
         terms = (np.abs(jacobian) * np.abs(activation)[:, None]).sum(axis=2)
-        return np.abs(value - nearest), TOLERANCE * np.maximum(np.abs(nearest), terms)
+        limit = np.maximum(TOLERANCE * np.maximum(np.abs(nearest), terms), ROUNDED * self.size(jacobian))
+        return np.abs(value - nearest), limit
 
 
 def _over(violation: Array, limit: Array) -> Array:

@@ -16,6 +16,7 @@ from musclesolve.sharing.certificate import (
     certify,
     empty_box,
     farkas_margin,
+    farkas_ratio,
     improve_multipliers,
     needs_reserve,
     within_domain,
@@ -23,7 +24,7 @@ from musclesolve.sharing.certificate import (
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, UNRESOLVED
+from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
@@ -165,6 +166,7 @@ def _solved(
         for stiffness in AT_EDGE:
             left = np.isin(arrays.status, OPEN) & exact.any(axis=1) & ~ended
             ended |= _attempt(arrays, clauses, problem, cost, method, left, start, stiffness)
+    _prove(arrays, problem, problem.valid & ~empty & exact.any(axis=1) & ~ended)
     if on_infeasible == "reserve":
         unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & exact.any(axis=1) & ~empty & ~ended
         weight = np.array(arrays.reserve_weight)
@@ -236,7 +238,8 @@ def _attempt(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     found = improve_multipliers(part, cost, attempt, found)
-    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
+    numbers = attempt.reserve, attempt.multiplier, found, attempt.claim
+    status, proof = label_frames(part, *numbers, least=TOLERANCE)
     arrays.record(which, attempt, status, found)
     if exact.any():
         arrays.infeasibility_proof[which] = proof
@@ -250,6 +253,29 @@ def _attempt(
         clauses[number] = np.where(clauses[number] == "", reason, clauses[number])
         ended[which] = left & stopped(attempt)
     return ended
+
+
+def _prove(arrays: SolutionArrays, problem: Problem, which: Mask) -> None:
+    """Mark the open frames among some (T,) whose moments are out of reach by anything that round-off leaves.
+
+    Before, sharings that miss the moments by no more than a certificate allows were tried.
+    """
+    left = np.flatnonzero(which & np.isin(arrays.status, OPEN))
+    if not left.size:
+        return
+    part = exact_moments(problem.frames(left))
+    direction = np.where(without_reserve(problem)[left], nearest_moments(part).multiplier, 0.0)
+    proved = _proves(part, direction)
+    number, direction = left[proved], direction[proved]
+    arrays.status[number] = Status.INFEASIBLE
+    arrays.infeasibility_proof[number] = direction / np.abs(direction).max(axis=1, keepdims=True)
+    for name in ("gap", "cost_bound", "moment_error"):
+        getattr(arrays, name)[number] = np.nan
+
+
+def _proves(problem: Problem, direction: Array, least: float = 0.0) -> Mask:
+    """Return where directions y (T, m) prove that moments are out of reach, (T,), by a Farkas ratio above `least`."""
+    return (farkas_margin(problem, direction) > 0.0) & (farkas_ratio(problem, direction) > least)
 
 
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
@@ -268,13 +294,19 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
 
 
 def label_frames(
-    problem: Problem, reserve: Array, multiplier: Array, found: Certificate, claim: NDArray[Any]
+    problem: Problem,
+    reserve: Array,
+    multiplier: Array,
+    found: Certificate,
+    claim: NDArray[Any],
+    least: float = 0.0,
 ) -> tuple[NDArray[np.int8], Array]:
     """Derive the status of each frame from its certificate (T,), and check the proofs of infeasibility (T, m).
 
     A frame without certificate is infeasible where its multipliers (T, m), or the residual of the nearest moments,
     prove it by the moments without reserve. The only claim of the solver that counts is the end of its iterations.
-    Reserves are (T, m) [N m]; proofs are NaN for the other frames, and zero for moments with a reserve.
+    Reserves are (T, m) [N m]; proofs are NaN for the other frames, and zero for moments with a reserve. A proof of a
+    Farkas ratio below `least` does not count.
     """
     status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
     status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS
@@ -285,13 +317,13 @@ def label_frames(
     hard, exact = exact_moments(problem), without_reserve(problem)
     missed = ~certified & exact.any(axis=1)
     multiplier = np.where(exact, multiplier, 0.0)
-    claimed = missed & (farkas_margin(hard, multiplier) > 0.0)
+    claimed = missed & _proves(hard, multiplier, least)
     proof[claimed] = multiplier[claimed]
     rest = np.flatnonzero(missed & ~claimed)
     if rest.size:
         part = hard.frames(rest)
         direction = np.where(exact[rest], nearest_moments(part).multiplier, 0.0)
-        proved = farkas_margin(part, direction) > 0.0
+        proved = _proves(part, direction, least)
         proof[rest[proved]] = direction[proved]
     proof = proof / np.abs(proof).max(axis=1, keepdims=True)
     status[np.isfinite(proof).all(axis=1)] = Status.INFEASIBLE

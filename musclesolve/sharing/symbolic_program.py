@@ -9,9 +9,9 @@ W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigu
 and any solver of `casadi.nlpsol` takes the program. Every answer is certified anew (certificate.py). The slope of W_j
 is part of the marginal cost, g + dW/da. The frames that W_j joins have one gap, the G of all over the W of all. An
 unknown adds what it may save: dW/du times the distance of the bound that it falls toward, or, where that is more or
-there is no such bound, Newton's du . dW/du with d2W/du2 du = dW/du, twice what it saves where W_j is quadratic in u. A
-certified point is the optimum where cost, terms and constraints are convex; elsewhere it is
-stationary, and `stationary_only` says so.
+there is no such bound, Newton's |du . dW/du| with d2W/du2 du = dW/du, twice what it saves where W_j is quadratic in u,
+and what no du balances times the largest |u|. A certified point is the optimum where cost, terms and constraints are
+convex; elsewhere it is stationary, and `stationary_only` says so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 
 MotionFormula = Callable[[Any, Any, Any], Any]
 LEAST_UNKNOWN, FAR = 1e-3, 1e10
-SINGULAR = 1e-6  # share of a slope that Newton's step may leave; more shows a cost without bend
 MOST_NAMED = 3
 """Number of frames out of reach that a note names."""
 
@@ -710,18 +709,18 @@ class Program:
         with np.errstate(invalid="ignore"):
             room = np.where(slope > 0.0, u - low, np.where(slope < 0.0, u - high, 0.0))
             saved = slope * room
-        if np.isfinite(hessian).all() and np.isfinite(slope).all():
-            near = TOLERANCE * max(
-                LEAST_UNKNOWN, float(np.abs(u).max())
-            )  # interior points end beside a bound
-            free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
-            if free.any():
-                bend = hessian[np.ix_(free, free)]
-                step = np.linalg.lstsq(bend, slope[free], rcond=1e-14)[0]
-                solves = np.abs(bend @ step - slope[free]) <= SINGULAR * np.abs(slope[free]).max()
-                newton = float(slope[free] @ step) if solves.all() else np.inf
-                return float(saved[~free].sum() + min(saved[free].sum(), newton))
-        return float(saved.sum())
+        if not np.isfinite(hessian).all():
+            return float(saved.sum())
+        size = max(LEAST_UNKNOWN, float(np.abs(u).max()))
+        near = TOLERANCE * size  # interior points end beside a bound, not at it
+        free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
+        if not free.any():
+            return float(saved.sum())
+        bend = hessian[np.ix_(free, free)]
+        step = np.linalg.lstsq(bend, slope[free], rcond=1e-14)[0]
+        # what no bend limits counts over the size of the unknowns
+        newton = abs(float(slope[free] @ step)) + size * float(np.abs(bend @ step - slope[free]).sum())
+        return float(saved[~free].sum() + min(saved[free].sum(), newton))
 
     def _check_terms(self, z: Array) -> None:
         """Refuse a motion cost that is declared convex and bends downward along a random direction at a point z."""

@@ -39,6 +39,7 @@ UNRESOLVED = int64(constants.UNRESOLVED)
 ONWARD, ONWARD_RESERVED = int64(constants.ONWARD), int64(constants.ONWARD_RESERVED)
 
 NEAREST_FIRST, MAIN, NEAREST_AFTER, EDGE, STIFFER_EDGE = (int64(stage) for stage in range(5))
+UNPROVED, BARELY, SURELY = (int64(proof) for proof in range(3))
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
 
 
@@ -342,20 +343,22 @@ def rows_from(data: Data, t: int, activation: Any, of_rows: Any) -> None:
 
 
 @compiled
-def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any) -> bool:
-    """Return whether a direction proves infeasibility by the problem's arrays, and record the proof.
+def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any) -> int:
+    """Return how far a direction proves infeasibility by the problem's arrays, and record a proof.
 
-    It does where y . b exceeds what the muscles reach by more than the round-off of both.
+    It is a proof where y . b exceeds what the muscles reach by more than the round-off of both: BARELY where a sharing
+    may still miss the moments by no more than a certificate allows, else SURELY.
     """
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     hard, muscles = arm.shape
-    largest, margin, size = 0.0, 0.0, 0.0
+    largest, margin, size, allowed = 0.0, 0.0, 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(hard):
         largest = max(largest, abs(direction[r]))
         margin += direction[r] * moment[r]
         size += abs(direction[r] * moment[r])
+        allowed += TOLERANCE * abs(direction[r]) * max(1.0, abs(moment[r]))
         for i in range(muscles):
             part = direction[r] * (arm[r, i] * capacity[i])
             w[ALL_PULL + i] += part
@@ -365,10 +368,10 @@ def record_proof(data: Data, t: int, direction: Any, output: FrameOutput, w: Any
         margin -= max(low * w[ALL_PULL + i], high * w[ALL_PULL + i])
         size += max(abs(low), abs(high)) * w[PULL_ERROR + i]
     if not (margin > (hard + muscles + 3.0) * UNIT_ROUNDING * size and margin < np.inf):
-        return False
+        return UNPROVED
     for r in range(hard):
         output.proof[t, r] = direction[r] / largest
-    return True
+    return SURELY if margin > allowed else BARELY
 
 
 @compiled
@@ -432,7 +435,7 @@ def solve_by_dual(
         if certified(data, t, work, output, weighted, weighted, True):
             return accept(data, t, output)
         return ONWARD
-    if not record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w):
+    if record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w) != SURELY:
         return ONWARD
     if not allow_reserve:
         return INFEASIBLE
@@ -449,7 +452,7 @@ def solve_by_interior_point(
     """Solve frame t after `solve_by_dual`, whose work arrays hold it; return its status."""
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     weighted = data.reserve_weight.size > 0
-    stage = NEAREST_FIRST if reserved else MAIN
+    stage, proof = NEAREST_FIRST if reserved else MAIN, UNPROVED
     while True:
         at_edge = stage >= EDGE
         main = stage == MAIN or at_edge
@@ -470,16 +473,20 @@ def solve_by_interior_point(
             output.activation[t, work.free[j]] = w[BEST + j]
         if main:
             if certified(data, t, work, output, reserved, weighted, False):
+                for r in range(hard):
+                    output.proof[t, r] = np.nan if proof == BARELY and not reserved else output.proof[t, r]
                 return accept(data, t, output)
-            if reserved or stage == STIFFER_EDGE:
+            if reserved or (stage == STIFFER_EDGE and proof == UNPROVED):
                 return UNRESOLVED
             if stage == EDGE:
                 for r in range(hard):
                     s[RESERVE_WEIGHT, r] *= AT_EDGE[1] / AT_EDGE[0]
                 stage = STIFFER_EDGE
                 continue
-        if not record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w):
-            if stage == NEAREST_AFTER:
+        if stage != STIFFER_EDGE:
+            proof = record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w)
+        if proof == UNPROVED or (proof == BARELY and stage != STIFFER_EDGE):
+            if stage == NEAREST_AFTER or proof == BARELY:
                 full = full_cost(data, t, w)
                 for r in range(hard):
                     size = max(1.0, abs(data.moment[t, r]))

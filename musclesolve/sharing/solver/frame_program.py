@@ -105,7 +105,8 @@ def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_EN
     A refined result is kept where its certificate is the better one.
     """
     found = certify(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    possible = np.isfinite(attempt.activation).all(axis=1) & (attempt.claim != Status.INFEASIBLE)
+    finite = np.isfinite(attempt.activation).all(axis=1) & np.isfinite(attempt.multiplier).all(axis=1)
+    possible = finite & (attempt.claim != Status.INFEASIBLE)
     which = np.flatnonzero((found.worst > good) & possible)
     if not which.size:
         return
@@ -265,6 +266,8 @@ def polished(program: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
     """
     first, best = (x, multiplier), x
     for _ in range(STEPS):
+        if not np.isfinite(best).all():
+            return first
         force = program.gradient(best) - program.matrix.T @ multiplier
         low, high = best - program.lower < force, program.upper - best < -force
         best = np.where(low, program.lower, np.where(high, program.upper, best))

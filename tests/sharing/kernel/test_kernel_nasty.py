@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import certify
-from musclesolve.sharing.certificate import farkas_ratio, within_domain
+from musclesolve.sharing.certificate import farkas_margin, farkas_ratio, within_domain
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, Vectorized
 
@@ -62,14 +62,20 @@ def test_every_status_is_proved_and_the_numpy_method_agrees(case):
         given = (answer.activation, answer.reserve, answer.multiplier)
         assert certify(problem, cost, *given).holds[0]
         assert slow.status[0] in (Status.SOLVED, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-        if slow.status[0] == Status.SOLVED:
+        # a muscle that moves less than the moments may be missed by is not fixed by them
+        weakest = np.abs(problem.moment_matrix[0]).max(axis=0)
+        missed = max(answer.moment_error[0], slow.moment_error[0]) * max(1.0, np.abs(problem.moment).max())
+        told = missed <= 1e-6 * weakest[weakest > 0.0].min(initial=np.inf)
+        if slow.status[0] == Status.SOLVED and told:
             size = max(abs(slow.cost[0]), 1e-6 * abs(cost.value(problem, problem.upper)[0]), 1e-30)
             # what the moments that the certificate lets both miss are worth
             allowed = 2e-6 * (np.abs(slow.multiplier) * np.maximum(1.0, np.abs(problem.moment))).sum()
             assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size + allowed
     if answer.status[0] == Status.INFEASIBLE and np.isfinite(answer.infeasibility_proof).all():
-        assert farkas_ratio(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
-        assert slow.status[0] != Status.SOLVED
+        part = within_domain(problem, cost)
+        assert farkas_margin(part, answer.infeasibility_proof)[0] > 0.0
+        # a certificate lets moments be missed by 1e-6
+        assert slow.status[0] != Status.SOLVED or farkas_ratio(part, answer.infeasibility_proof)[0] <= 2e-6
 
 
 @pytest.mark.thorough
