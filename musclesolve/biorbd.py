@@ -4,6 +4,7 @@ The force of a muscle grows linearly with its activation, so that its capacity i
 F(0), at the length and velocity of the pose. No external forces act: the model hangs, or moves freely.
 """
 
+import locale
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -47,6 +48,7 @@ class BiorbdModel(SimulatedModel):
             import biorbd
         except ImportError as fault:
             raise not_installed("a biorbd model needs", "biorbd", "biorbd") from fault
+        region = locale.setlocale(locale.LC_ALL)
         try:
             model = biorbd.Model(str(path))
         except (RuntimeError, ValueError) as fault:
@@ -57,6 +59,8 @@ class BiorbdModel(SimulatedModel):
                 "a model of biorbd (.bioMod)",
                 "load it with biorbd, which says the same",
             ) from fault
+        finally:  # biorbd leaves the whole process in the region "C", in which texts are ASCII
+            locale.setlocale(locale.LC_ALL, region)
         if not model.nbMuscles():
             raise file_error(
                 "bad_model",

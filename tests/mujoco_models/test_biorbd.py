@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,15 @@ ARM = (
     + MUSCLE.format("front", 0.04)
     + MUSCLE.format("back", -0.04)
 )
+
+
+def test_reading_a_model_leaves_the_region_of_the_process(tmp_path: Path) -> None:
+    """biorbd sets the region "C", in which files opened after it would be ASCII."""
+    path = tmp_path / "arm.bioMod"
+    path.write_text(ARM, encoding="utf-8")
+    before = locale.setlocale(locale.LC_ALL)
+    ms.biorbd.BiorbdModel.read(path)
+    assert locale.setlocale(locale.LC_ALL) == before
 
 
 def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
