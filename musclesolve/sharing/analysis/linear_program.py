@@ -168,7 +168,8 @@ def ends_of(
     proved = _excluded(problem_at, multiplier, least, number)
     met, worth = _met(problem_at(number), activation, multiplier)
     if np.isfinite(contrary).any():
-        met &= ~(farkas_margin(problem_at(most), contrary) > 0.0)
+        bounded = np.isfinite(most)  # no number is too large where there is no end
+        met &= ~(bounded & (farkas_margin(problem_at(np.where(bounded, most, least)), contrary) > 0.0))
     # where nothing is proved, a number that is round-off above the least possible one may be that one
     if (near := met & (proved <= least) & (number + worth > least)).any():
         near &= _met(problem_at(np.where(near, least, number)), activation, multiplier)[0]
