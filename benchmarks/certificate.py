@@ -1,9 +1,9 @@
-"""What the certificate accepts and refuses, on drawn frames whose optimum is known, on the bank, and on a walk.
+"""Frames that the certificate accepts and refuses: drawn frames of known optimum, the bank, and a walk.
 
     python -m benchmarks.certificate [--frames N] [--seed S] [--trial TRIAL.toml]
 
 An optimum is drawn backward: multipliers lambda come first, activations follow from f_i'(a_i) = (A^T lambda)_i within
-the bounds, in 80 bits, and the moments are those of these activations. Strengths lie over four decades, powers go from
+the bounds, in 80 bits, and A a are the moments. Strengths lie over four decades, powers go from
 1.1 to 20, some arms are alike to 1e-8, some frames have reserves, some costs soft rows. For each registered cost:
 
     false accepts   solved frames that cost more than 1 + 1e-6 times the least, and spoiled points that are certified
@@ -154,7 +154,7 @@ def with_optimum(
 
 
 def value_of(cost: Cost, problem: Problem, a: AnyArray) -> AnyArray:
-    """The cost with that of soft rows and reserves (T,) in 80 bits, of activations whose reserves close the moments."""
+    """The cost with the cost of soft rows and reserves (T,) in 80 bits; reserves close the moments."""
     total = np.asarray(sum(term.value(a) for term in long_terms(cost, problem)))
     rows = cost.soft_rows(problem)
     if rows is not None:

@@ -119,7 +119,7 @@ BLUR_OF_GROWTH = 64.0 * UNIT_ROUNDING
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is proved of each frame of a sharing; arrays (T,), or numbers for a single frame.
+    """The proved numbers of each frame of a sharing; arrays (T,), or numbers for a single frame.
 
     Attributes:
         gap: proved excess over the least cost of the moments that the sharing produces, as a share of W = sum |g| a;
@@ -165,7 +165,7 @@ class Certificate:
     def joined(self, further: float = 0.0) -> "Certificate":
         """The certificate of frames that a cost or a limit joins: excess and price of all over the W of all.
 
-        Nothing is proved of the cost of a frame alone. `further` is an excess beside those of the frames.
+        Nothing is proved of the cost of a frame alone. `further` is an excess beside the ones of the frames.
         """
         total = self.unit.sum(keepdims=True)
         with np.errstate(invalid="ignore"):
@@ -176,7 +176,7 @@ class Certificate:
 
 
 class Beside(NamedTuple):
-    """What constraints beside the moments add to the certificate.
+    """The parts of constraints beside the moments in the certificate.
 
     Attributes:
         pull: (T, n) their pull J^T mu on the muscles.

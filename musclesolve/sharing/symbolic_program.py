@@ -699,7 +699,7 @@ class Program:
         return multiplier
 
     def _excess_of_unknowns(self, x: Array, slope: Array, hessian: Array) -> float:
-        """What the unknowns u of motion costs may save [unit of the cost]: the lesser of two bounds, see the module."""
+        """The cost that unknowns u may save [unit of the cost]: the lesser of two bounds, see the module."""
         if not slope.size:
             return 0.0
         if not np.isfinite(slope).all():

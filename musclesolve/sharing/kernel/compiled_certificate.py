@@ -150,7 +150,7 @@ def add_slopes_and_curvatures(
 def add_rises(terms: Terms, t: int, a: Any, slope: Any, out: Any) -> None:
     """Compute the rise of the marginal costs (n,) of frame t near activations a (n,) into `out`: about f_i''(a_i).
 
-    Of several terms that are no squares, the rise is that of the smallest power.
+    The rise of several terms that are no squares is the rise of the smallest power.
     """
     least = np.inf
     for i in range(a.size):

@@ -380,7 +380,7 @@ def certified(
 ) -> bool:  # fmt: skip
     """Complete the output by BEST_MULTIPLIER; return whether its certificate holds, and keep the multipliers then.
 
-    `dual`: MULTIPLIER has those of the soft rows; otherwise the activations imply them.
+    `dual`: MULTIPLIER has the multipliers of the soft rows; otherwise the activations imply them.
     """
     w, s, hard = work.w, work.s, data.moment.shape[1]
     rows = data.soft_target.shape[1]
