@@ -103,10 +103,8 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 
 DECIDED = 1e-6
 SAME = 1e-9
-TRIALS, FARTHER = (
-    40,
-    16.0,
-)  # tries of a point beyond the minimum, each so many times as far, before the bound is taken
+TRIALS, FARTHER = 40, 16.0
+"""Tries of a point beyond the minimum, each so many times as far, before the bound is taken."""
 CLOSE = 4.0 * UNIT_ROUNDING  # least distance of this point, as a share of the activation
 TINY = 1e-300
 FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
@@ -252,7 +250,7 @@ def certify(
         if "linear_program" not in cost.needs:
             parts = _gap(problem, cost, activation, reserve, multiplier, beside)
         elif level_multiplier is None:
-            parts = _Parts(*(np.full(frames, np.inf) for _ in range(4)))
+            parts = _Parts(*(np.full(frames, np.inf) for _ in _Parts._fields))
         else:
             parts = _gap_of_levels(problem, cost, activation, reserve, level_multiplier)
         outside = ((activation < problem.lower) | (activation > problem.upper)).any(axis=1)
@@ -261,7 +259,7 @@ def certify(
         value = cost.value(problem, activation) + reserve_cost(problem, reserve)
         found = Certificate(
             _share(excess, parts.unit),
-            value - excess - parts.price,
+            value - excess - parts.shift,
             _or_infinite(parts.missed),
             _share(price, parts.unit),
             excess,
@@ -272,11 +270,12 @@ def certify(
 
 
 class _Parts(NamedTuple):
-    """Excess G, its unit W and price of missed moments [unit of the cost]; largest relative miss; (T,) each."""
+    """Excess G, its unit W, price of missed moments, its part of the bound [unit of the cost]; relative miss; (T,)."""
 
     excess: Array
     unit: Array
     price: Array
+    shift: Array
     missed: Array
 
 
@@ -308,17 +307,19 @@ def _gap(
     miss = problem.produced(activation) + allowed - problem.moment
     missed = (np.abs(miss) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1, initial=0.0)
     by_row = multiplier * miss
-    excess = np.where((reserve != allowed).any(axis=1), np.inf, 0.0)
+    excess, shift = np.where((reserve != allowed).any(axis=1), np.inf, 0.0), by_row
     if weight.shape[1]:
         stated, met = (_of_reserves(multiplier, weight, s) for s in (reserve, reserve - miss))
         better = (weight > 0.0) & (met < stated + np.abs(by_row))
         excess = excess + np.where(better, met, stated).sum(axis=1)
+        # the cost of the reserve s - d instead of s
+        shift = np.where(better, weight * miss * (reserve - 0.5 * miss), by_row)
         by_row = np.where(better, 0.0, by_row)
-    price = by_row.sum(axis=1)
+    price, shift = by_row.sum(axis=1), shift.sum(axis=1)
     if beside is not None:
         whole = whole + beside.slope
         pull, blur = pull + beside.pull - beside.slope, blur + beside.blur
-        excess, price = excess + beside.excess, price + beside.price
+        excess, price, shift = excess + beside.excess, price + beside.price, shift + beside.price
         missed = np.maximum(missed, beside.miss)
     power = highest_power(problem, cost)
     rounding = (power + 4.0) * np.abs(np.where(np.isinf(slope), 0.0, slope))
@@ -337,7 +338,7 @@ def _gap(
     if (doubtful := below.sum(axis=1) > GAP * unit).any():
         part = problem.frames(doubtful)
         below[doubtful] = np.where(_underflows(part, cost, a[doubtful]), below[doubtful], 0.0)
-    return _Parts(excess + below.sum(axis=1), unit, price, missed)
+    return _Parts(excess + below.sum(axis=1), unit, price, shift, missed)
 
 
 def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
@@ -539,7 +540,8 @@ def _gap_of_levels(
     left = np.where(open_, load * (activation - problem.lower), 0.0).max(axis=1)
     worst = np.maximum(worst, _share(left, value))
     missed = (np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1)
-    return _Parts(_times(worst, value), value, _times(price, value), missed)
+    worth = _times(price, value)
+    return _Parts(_times(worst, value), value, worth, worth, missed)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

@@ -243,6 +243,22 @@ def test_the_bound_of_the_cost_is_one_of_the_given_moments():
     assert (np.abs(solve(problem, cost).cost_bound / least - 1.0) < 1e-8).all()
 
 
+@pytest.mark.parametrize("weight", [1e-3, 1.0, 1e4])
+def test_the_bound_counts_reserves_as_they_are_stated(weight):
+    """Reserves that leave a part of the moments: the bound stays below the least cost, and near it."""
+    random = np.random.default_rng(8)
+    problem, cost = one_moment(random, 40), ActivationPower(2.0)
+    soft = problem.with_arrays(reserve_weight=np.full_like(problem.moment, weight))
+    best = solve(soft, cost)
+    least = best.cost + 0.5 * weight * best.reserve[:, 0] ** 2
+    np.testing.assert_allclose(best.cost_bound, least, rtol=1e-8)
+    for share in (1e-9, 1e-4, 1e-2):
+        off = best.reserve * (1.0 + share * random.normal(size=best.reserve.shape))
+        found = certify(soft, cost, best.activation, off, best.multiplier)
+        assert (found.cost_bound <= least * (1.0 + 1e-9)).all()
+        assert (found.cost_bound >= least * (1.0 - 10.0 * share) - 1e-12).all()
+
+
 @pytest.mark.parametrize("power", [2.0, 3.0, 4.0])
 def test_activations_lie_within_their_proved_distance(power):
     random = np.random.default_rng(11)

@@ -213,8 +213,8 @@ def of_reserve(multiplier: float, weight: float, reserve: float) -> float:
 @compiled
 def gap_of(
     data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, of_rows: Any, w: Any
-) -> tuple[float, float, float, float]:  # fmt: skip
-    """The bound G on the excess of the cost, its unit W, the price of missed moments, and the largest relative miss.
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    """The bound G on the excess, its unit W, the price of missed moments and its part of the bound, the relative miss.
 
     The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are inputs. Activation is (n,),
     reserve and multiplier are (m,), the multipliers `of_rows` of soft rows (k,). G is infinite for activations beyond
@@ -223,7 +223,7 @@ def gap_of(
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     rows, terms = data.soft_target.shape[1], data.terms
-    excess, price, missed, unit = 0.0, 0.0, 0.0, 0.0
+    excess, price, shift, missed, unit = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
@@ -242,9 +242,11 @@ def gap_of(
             met = excess_met < excess_given + abs(price_given)
             excess += excess_met if met else excess_given
             price += 0.0 if met else price_given
+            shift += weight[r] * miss * (reserve[r] - 0.5 * miss) if met else price_given
         else:
             excess = excess if reserve[r] == 0.0 else np.inf
             price += multiplier[r] * miss
+            shift += multiplier[r] * miss
         missed = max(missed, abs(miss) / max(1.0, abs(moment[r])))
     slopes_of(terms, t, activation, w[MARGINAL : MARGINAL + muscles])
     add_rises(terms, t, activation, w[MARGINAL : MARGINAL + muscles], w[RISE : RISE + muscles])
@@ -276,7 +278,7 @@ def gap_of(
             excess += LEAST_NORMAL * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
         outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
     excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
-    return excess if outside == 0 else np.inf, unit, price, missed
+    return excess if outside == 0 else np.inf, unit, price, shift, missed
 
 
 @compiled

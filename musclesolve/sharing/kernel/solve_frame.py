@@ -313,7 +313,7 @@ def certify(
     Returns whether they certify the frame, and the gap, in its unit.
     """
     activation, reserve, multiplier = output.activation[t], output.reserve[t], output.multiplier[t]
-    excess, unit, price, missed = gap_of(
+    excess, unit, price, shift, missed = gap_of(
         data, t, reserved, weight, activation, reserve, multiplier, of_rows, w
     )
     value, of_reserves = value_of(data.terms, t, activation), 0.0
@@ -328,7 +328,7 @@ def certify(
     gap = excess / unit if excess > 0.0 else excess
     output.gap[t] = gap if gap == gap else np.inf
     output.moment_error[t] = missed if missed == missed else np.inf
-    output.cost[t], output.cost_bound[t] = value, value + of_reserves - excess - price
+    output.cost[t], output.cost_bound[t] = value, value + of_reserves - excess - shift
     return is_certified(excess, unit, price, missed), output.gap[t]
 
 
