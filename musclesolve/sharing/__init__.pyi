@@ -1,10 +1,10 @@
+from .activation_bound import activation_bound as activation_bound
 from .analysis.force_ranges import force_range as force_range
 from .analysis.reserve_check import check_reserves as check_reserves
 from .analysis.several_costs import fit_cost_weights as fit_cost_weights
 from .analysis.several_costs import pareto_front as pareto_front
 from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
-from .certificate import activation_bound as activation_bound
 from .certificate import certify as certify
 from .constrained import expression_constraint as expression_constraint
 from .constrained import solve_constrained as solve_constrained

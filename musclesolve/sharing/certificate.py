@@ -45,10 +45,14 @@ A frame is certified where the bounds hold and
     gap <= 1e-9,     |A a + s - b|_r <= 1e-6 max(1 N m, |b_r|),     |lambda . (A a + s - b)| <= 1e-6 W :
 
 it costs at most a millionth more than the least possible cost of the moments that it produces (as f / W >= 1e-3, which
-holds for powers up to 1000), and their distance from the given moments is worth less than a millionth of W. The cost of
-the given moments is at least
+holds for powers up to 1000), and at most a millionth of W more than the least possible cost of the given moments. The
+given moments may be dearer than that: where arms are alike to 1e-8, or moments are below 1e-5 N m, a miss within the
+limit may spare more than lambda shows. The cost of the given moments is at least
 
-    cost_bound = f(a) + 1/2 sum_r w_r s_r^2 - G - lambda . (A a + s - b).
+    cost_bound = f(a) + 1/2 sum_r w_r s_r^2 - G - lambda . (A a + s - b),
+
+less the round-off of f and of the last term, (n + m + 3) u sum_r |lambda_r| (sum_i |A_ri| a_i + |s_r| + |b_r|), which
+also counts beside the worth of the missed moments: where arms are alike multipliers are large.
 
 Levels of loads (lexicographic min/max).
 
@@ -87,7 +91,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_base import Cost, fit, single_costs
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
     GAP,
@@ -111,8 +115,6 @@ FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end 
 KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
 RIDGE = 1e-13  # of a matrix with unit diagonal
-FIRST_REACH, DOUBLINGS = 1e-15, 54  # first distance that `activation_bound` tries, and number of doublings
-BLUR_OF_GROWTH = 64.0 * UNIT_ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,7 @@ class Certificate:
         moment_error: largest |A a + s - b| over max(1 N m, |b|).
         moment_cost: what the misses of the moments are worth, |lambda . (A a + s - b)|, as a share of W.
         excess: G [unit of the cost]; infinite where nothing is proved.
-        price: |lambda . (A a + s - b)| [unit of the cost].
+        price: |lambda . (A a + s - b)| and its round-off [unit of the cost].
         unit: W [unit of the cost].
     """
 
@@ -239,8 +241,11 @@ def certify(
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
     if level_multiplier is not None:
-        expected = "numbers for each level and moment, (L, m) or (T, L, m)"
+        expected = "numbers for each level and moment, (L, m) of a single frame or (T, L, m)"
         level_multiplier = check_real_array(level_multiplier, "level_multiplier", expected)
+        sizes = level_multiplier.shape
+        if len(sizes) != len(axis) + 2 or (*sizes[:-2], sizes[-1]) != for_moments:
+            raise input_error("bad_shape", expected=expected, name="level_multiplier", shape=sizes)
     if without_axis:
         activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
         level_multiplier = None if level_multiplier is None else level_multiplier[None]
@@ -248,15 +253,16 @@ def certify(
     problem = within_domain(problem, cost)
     with np.errstate(all="ignore"):
         if "linear_program" not in cost.needs:
-            parts = _gap(problem, cost, activation, reserve, multiplier, beside)
+            parts = gap_parts(problem, cost, activation, reserve, multiplier, beside)
         elif level_multiplier is None:
-            parts = _Parts(*(np.full(frames, np.inf) for _ in _Parts._fields))
+            parts = GapParts(*(np.full(frames, np.inf) for _ in GapParts._fields))
         else:
             parts = _gap_of_levels(problem, cost, activation, reserve, level_multiplier)
         outside = ((activation < problem.lower) | (activation > problem.upper)).any(axis=1)
         excess = np.where(outside | ~np.isfinite(parts.excess), np.inf, parts.excess)
-        price = _or_infinite(np.abs(parts.price))
-        value = cost.value(problem, activation) + reserve_cost(problem, reserve)
+        price, of_reserves = _or_infinite(parts.price), reserve_cost(problem, reserve)
+        value = cost.value(problem, activation) + of_reserves
+        value -= (problem.n_muscles + highest_power(problem, cost) + 4.0) * UNIT_ROUNDING * np.abs(value)
         found = Certificate(
             _share(excess, parts.unit),
             value - excess - parts.shift,
@@ -269,7 +275,7 @@ def certify(
     return found.frames(0) if without_axis else found
 
 
-class _Parts(NamedTuple):
+class GapParts(NamedTuple):
     """Excess G, its unit W, price of missed moments, its part of the bound [unit of the cost]; relative miss; (T,)."""
 
     excess: Array
@@ -288,9 +294,9 @@ def _or_infinite(numbers: Array) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.inf)
 
 
-def _gap(
+def gap_parts(
     problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array, beside: Beside | None
-) -> _Parts:
+) -> GapParts:
     """The parts of the certificate of a cost with slopes."""
     matrix, a = problem.moment_matrix, np.clip(activation, problem.lower, problem.upper)
     soft, dofs = cost.soft_rows(problem), problem.n_dof
@@ -315,7 +321,12 @@ def _gap(
         # the cost of the reserve s - d instead of s
         shift = np.where(better, weight * miss * (reserve - 0.5 * miss), by_row)
         by_row = np.where(better, 0.0, by_row)
-    price, shift = by_row.sum(axis=1), shift.sum(axis=1)
+    # the round-off of A a + s - b, times lambda: of the limit where the row counts there, of the bound always
+    count = problem.n_muscles + problem.n_dof + 3.0
+    sums = np.matmul(np.abs(matrix), np.abs(activation)[:, :, None])[:, :, 0]
+    rounded = count * UNIT_ROUNDING * np.abs(multiplier) * (sums + np.abs(allowed) + np.abs(problem.moment))
+    price = np.abs(by_row.sum(axis=1)) + np.where(by_row == 0.0, 0.0, rounded).sum(axis=1)
+    shift = shift.sum(axis=1) + rounded.sum(axis=1)
     if beside is not None:
         whole = whole + beside.slope
         pull, blur = pull + beside.pull - beside.slope, blur + beside.blur
@@ -338,7 +349,7 @@ def _gap(
     if (doubtful := below.sum(axis=1) > GAP * unit).any():
         part = problem.frames(doubtful)
         below[doubtful] = np.where(_underflows(part, cost, a[doubtful]), below[doubtful], 0.0)
-    return _Parts(excess + below.sum(axis=1), unit, price, shift, missed)
+    return GapParts(excess + below.sum(axis=1), unit, price, shift, missed)
 
 
 def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
@@ -435,70 +446,9 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     return found.replaced(which[improved], again.frames(improved))
 
 
-def activation_bound(problem: Problem, cost: str | Cost, solution: Any) -> Array:
-    """A proved distance of every activation from the optimum of the moments that the sharing produces.
-
-    Both a_i and the optimum lie where h_i(x) - min h_i <= G (certificate.py). By convexity h_i grows from a_i to
-    a_i + X by at least the slopes halfway and at a_i times half the way; the least such X of a series that doubles is
-    returned, at most the distance of the farther bound: where the cost does not tell, as for linear costs, that is all.
-
-    Args:
-        problem: that was solved.
-        cost: that was minimized, by name or as a Cost.
-        solution: of the problem.
-
-    Returns:
-        (T, n), or (n,) for a single frame; NaN where nothing is solved.
-
-    Raises:
-        InputError: the cost has no terms of one muscle each.
-
-    Examples:
-        >>> problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
-        >>> solution = ms.solve(problem, "force_squared")
-        >>> bool((ms.sharing.activation_bound(problem, "force_squared", solution) < 1e-7).all())
-        True
-    """
-    cost = fit(find_cost(cost), problem)
-    if not cost.needs <= {"separable", "rows", "nonsmooth"}:
-        fault = f"the cost {cost.name} has terms of several muscles, levels, or is not known to be convex"
-        expected = "a convex cost that is a sum over muscles"
-        raise input_error("bad_cost", where="activation_bound", problem=fault, expected=expected)
-    weight = np.reshape(solution.reserve_weight, problem.moment.shape)
-    part = problem.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else problem
-    part = within_domain(part, cost)
-    a, reserve, multiplier = (
-        np.reshape(array, (problem.n_frames, -1))
-        for array in (solution.activation, solution.reserve, solution.multiplier)
-    )
-    with np.errstate(all="ignore"):
-        parts = _gap(part, cost, a, reserve, multiplier, None)
-        soft = cost.soft_rows(part)
-        slope, pull = cost.term_gradient(part, a), part.pull(multiplier)
-        if soft is not None:
-            pull = pull + np.matmul((soft.weight * soft.residual(a))[:, None, :], soft.matrix)[:, 0, :]
-        distance = np.full_like(a, np.nan)
-        farthest = np.zeros_like(a)
-        for way, bound in ((-1.0, part.lower), (1.0, part.upper)):
-            room = np.abs(bound - a)
-            reach, found = np.array(room), np.zeros(a.shape, np.bool_)
-            for step in FIRST_REACH * 2.0 ** np.arange(DOUBLINGS):
-                z = np.clip(a + way * step, part.lower, part.upper)
-                middle = 0.5 * (a + z)
-                growth = (cost.term_gradient(part, middle) - pull) * (z - middle) + (slope - pull) * (
-                    middle - a
-                )
-                growth -= BLUR_OF_GROWTH * (np.abs(slope) + np.abs(pull)) * np.abs(z - a)
-                enough = ~found & (growth > parts.excess[:, None]) & (step < room)
-                reach, found = np.where(enough, step, reach), found | enough
-            farthest = np.maximum(farthest, reach)
-        distance = np.where(np.isfinite(a), farthest, np.nan)
-    return distance[0] if problem.single_frame else distance
-
-
 def _gap_of_levels(
     problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array
-) -> _Parts:
+) -> GapParts:
     """The parts of the certificate of a cost of levels: the worst level, in the unit of the cost."""
     load, value = relative_load(problem, cost), cost.value(problem, activation)
     goal, share, decided_by_reserves = reserve_pull(problem, reserve)
@@ -541,7 +491,7 @@ def _gap_of_levels(
     worst = np.maximum(worst, _share(left, value))
     missed = (np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1)
     worth = _times(price, value)
-    return _Parts(_times(worst, value), value, worth, worth, missed)
+    return GapParts(_times(worst, value), value, worth, worth, missed)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

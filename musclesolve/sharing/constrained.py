@@ -52,7 +52,7 @@ from musclesolve.sharing.certificate import (
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import SLACK, Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
-from musclesolve.sharing.kernel.constants import ROUNDED, TOLERANCE
+from musclesolve.sharing.kernel.constants import ROUNDED, TOLERANCE, UNIT_ROUNDING
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import exact_moments
@@ -68,6 +68,9 @@ if TYPE_CHECKING:
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints that are not linear."""
 NEAR = 1e-6  # distance from a bound, in changes of the constraint by a whole activation, from which it does not bind
+OF_TANGENTS = (
+    16.0 * UNIT_ROUNDING
+)  # share of value, terms and bound of a constraint that its tangent may be off
 LEAST_SHARE = 1e-3  # of the largest multiplier of a proof, above which its moment is named
 
 
@@ -430,19 +433,28 @@ class Constraints:
         problem, count = self.problem, len(self.constraints)
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
         missing = np.full(problem.n_frames, np.nan)
-        program, size = self.as_moments(np.where(np.isfinite(at), at, self.middle))
+        at = np.where(np.isfinite(at), at, self.middle)
+        program, size = self.as_moments(at)
         program = exact_moments(program)
+        bounds = [np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (self.lower, self.upper)]
+        terms = (np.abs(self.jacobian(at)) * np.abs(at)[:, None]).sum(axis=2)
+        blur = OF_TANGENTS * (np.abs(self.value(at)) + terms + np.maximum(*bounds)) / size
+        blur = np.concatenate([np.zeros_like(problem.moment), blur], axis=1)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
         for first in (0, problem.n_dof):
             arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
             scale = np.maximum(1.0, np.abs(moment))
             rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
             why = diagnose(program.with_arrays(**rows))
-            values = why.proof / scale[why.frame]
-            proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
-            against[why.frame] = values[:, problem.n_dof - first :] / size[why.frame]
+            # a proof by constraints has to exceed the round-off of their tangents, too
+            y = np.abs(why.proof)
+            rounded = (y * (blur[:, first:] / scale)[why.frame]).sum(axis=1) / y.max(axis=1, initial=0.0)
+            sure = why.proved > rounded
+            frame, values = why.frame[sure], why.proof[sure] / scale[why.frame[sure]]
+            proof[frame] = 0.0 if first else values[:, : problem.n_dof]
+            against[frame] = values[:, problem.n_dof - first :] / size[frame]
             with np.errstate(divide="ignore"):
-                missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
+                missing[frame] = why.total[sure] / np.abs(proof[frame]).max(axis=1)
         return proof, against, missing
 
     def missed(self, attempt: Attempt, left: Mask, number: Indices) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.checks import check_increasing, check_real_array
+from musclesolve._util.checks import check_increasing, check_real_array, check_type
 from musclesolve.sharing.certificate import Certificate
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
@@ -147,6 +147,7 @@ class Solution:
             for name, (attribute, axes, unit, text) in _OWN.items()
         }
         if problem is not None:
+            check_type(problem, Problem, "problem", "the solved Problem")
             sizes = problem.moment.shape[problem.single_frame :] + problem.force_capacity.shape[-1:]
             if sizes != shape:
                 expected = f"the solved problem, of so many frames, degrees of freedom and muscles: {shape}"

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve import Problem, Status, costs, solve
+from musclesolve import Problem, Status, costs, diagnose, solve
 from musclesolve.sharing import (
     activation_bound,
     certify,
@@ -291,3 +292,81 @@ def test_a_solved_frame_has_a_gap_of_at_most_the_limit(make_leg):
         answer = solve(make_leg(20, seed=4), cost)
         assert answer.solved.all() and (answer.gap <= GAP).all()
         assert (answer.moment_error <= 1e-6).all() and (answer.cost_bound <= answer.cost * (1.0 + 1e-9)).all()
+
+
+def test_the_bound_counts_the_round_off_of_moments_that_large_multipliers_weigh():
+    """Arms alike to 1e-11: the least cost of the given moments was computed with fractions."""
+    arm = [
+        [-0.05839440745487227, -0.03506516382104444, -0.06359205164806132, -0.044491793469150984],
+        [-0.058394407455665986, -0.035065163822787286, -0.06359205164837067, -0.044491793470795175],
+    ]
+    strength = [383.0, 573.0, 535.0, 691.0]
+    problem = Problem(arm, [-33.62384537469082, -33.62384537534482], strength, strength)
+    answer = solve(problem, ActivationPower(2.0))
+    if answer.solved:
+        assert answer.cost_bound <= 0.38720307622
+
+
+def test_a_constraint_that_exact_activations_meet_is_not_proved_impossible():
+    """All numbers are dyadic: a = (25/64, 0, 0) meets the moment and the equation, whose constant takes digits."""
+    arm, slope = [0.203125, 0.1875, 0.203125], [-6.5, -3.0625, -103.625]
+    problem = Problem([arm], [2.5390625], [32.0, 32.0, 512.0], [32.0, 32.0, 512.0])
+    for constant in (-512.0, -32768.0):
+        value = constant - 2.5390625
+        held = expression_constraint(
+            "held",
+            lambda a, f, d, constant=constant: constant + sum(slope[i] * a[i] for i in range(3)),
+            lower=value,
+            upper=value,
+        )
+        assert solve_constrained(problem, "force_squared", held).status != Status.INFEASIBLE
+
+
+def test_a_frame_that_round_off_leaves_undecided_is_not_diagnosed():
+    arm = [
+        [
+            0.01271537500079522,
+            0.0716437557996556,
+            -0.04112229887599249,
+            -0.023805118648376394,
+            0.041983239925740046,
+        ],
+        [
+            0.012715375000711654,
+            0.07164375579949872,
+            -0.04112229887618628,
+            -0.02380511864843948,
+            0.041983239925677276,
+        ],
+    ]
+    strength = [
+        71.71422725648165,
+        48.3411824297782,
+        2065.0776364245357,
+        1304.323858223303,
+        3897.6715471393736,
+    ]
+    upper = [
+        0.08154507732081329,
+        26.951636061947262,
+        0.1644539731774007,
+        0.06096995581313124,
+        0.21055186168354018,
+    ]
+    problem = Problem(arm, [9.094838653235428, 9.09483865313443], strength, strength, upper=upper)
+    assert diagnose(problem).frame.size == 0
+
+
+def test_arrays_of_another_problem_are_refused_by_name():
+    one = Problem([[0.05, 0.05]], [30.0], [1000.0, 1000.0], [1000.0, 1000.0])
+    three = one.frames(np.zeros(3, int))
+    answer = solve(one, "force_squared")
+    numbers = answer.activation, answer.reserve, answer.multiplier
+    with refused("bad_shape", "level_multiplier"):
+        certify(one, "min_max", *numbers, np.zeros((4, 7)))
+    with refused("bad_shape", "solution"):
+        activation_bound(three, "force_squared", answer)
+    with refused("bad_type", "solution"):
+        activation_bound(one, "force_squared", None)
+    with refused("bad_cost", "levels"):
+        activation_bound(one, "min_max", answer)

@@ -223,18 +223,22 @@ def gap_of(
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     rows, terms = data.soft_target.shape[1], data.terms
-    excess, price, shift, missed, unit = 0.0, 0.0, 0.0, 0.0, 0.0
+    excess, price, blur, shift, missed, unit = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
-        produced = 0.0
+        produced, sums = 0.0, 0.0
         for i in range(muscles):
             entry = arm[r, i] * capacity[i]
             part = multiplier[r] * entry
             produced += entry * activation[i]
+            sums += abs(entry) * activation[i]
             w[ALL_PULL + i] += part
             w[PULL_ERROR + i] += abs(part)
         miss = produced - moment[r]
+        sums += abs(moment[r]) + abs(reserve[r])
+        rounded = (muscles + dofs + 3.0) * UNIT_ROUNDING * abs(multiplier[r]) * sums
+        shift += rounded
         if reserved and weight[r] < np.inf:
             miss += reserve[r]
             excess_given, price_given = of_reserve(multiplier[r], weight[r], reserve[r]), multiplier[r] * miss
@@ -242,10 +246,12 @@ def gap_of(
             met = excess_met < excess_given + abs(price_given)
             excess += excess_met if met else excess_given
             price += 0.0 if met else price_given
+            blur += 0.0 if met else rounded
             shift += weight[r] * miss * (reserve[r] - 0.5 * miss) if met else price_given
         else:
             excess = excess if reserve[r] == 0.0 else np.inf
             price += multiplier[r] * miss
+            blur += rounded
             shift += multiplier[r] * miss
         missed = max(missed, abs(miss) / max(1.0, abs(moment[r])))
     slopes_of(terms, t, activation, w[MARGINAL : MARGINAL + muscles])
@@ -278,13 +284,13 @@ def gap_of(
             excess += LEAST_NORMAL * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
         outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
     excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
-    return excess if outside == 0 else np.inf, unit, price, shift, missed
+    return excess if outside == 0 else np.inf, unit, abs(price) + blur, shift, missed
 
 
 @compiled
 def is_certified(excess: float, unit: float, price: float, missed: float) -> bool:
     """Return whether the numbers of `gap_of` certify a frame (certificate.py); NaN does not."""
-    return excess <= GAP * unit and missed <= TOLERANCE and abs(price) <= TOLERANCE * unit
+    return excess <= GAP * unit and missed <= TOLERANCE and price <= TOLERANCE * unit
 
 
 @compiled

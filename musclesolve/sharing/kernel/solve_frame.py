@@ -328,7 +328,11 @@ def certify(
     gap = excess / unit if excess > 0.0 else excess
     output.gap[t] = gap if gap == gap else np.inf
     output.moment_error[t] = missed if missed == missed else np.inf
-    output.cost[t], output.cost_bound[t] = value, value + of_reserves - excess - shift
+    power, whole = 2.0, value + of_reserves
+    for k in range(data.terms.exponent.size):
+        power = max(power, data.terms.exponent[k])
+    whole -= (activation.size + power + 4.0) * UNIT_ROUNDING * abs(whole)
+    output.cost[t], output.cost_bound[t] = value, whole - excess - shift
     return is_certified(excess, unit, price, missed), output.gap[t]
 
 
