@@ -1,11 +1,13 @@
 """Functions compiled by numba once per machine and kept in its cache on disk."""
 
 import atexit
+import contextlib
 import hashlib
 import logging
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
@@ -19,7 +21,7 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
-from musclesolve._util.locks import OneThread
+from musclesolve._util.locks import Lock, OneThread
 from musclesolve._util.processes import cores
 
 LOG = logging.getLogger("musclesolve")
@@ -58,6 +60,7 @@ IN_ORDER: dict[str, Any] = {"fastmath": {"contract", "nsz", "arcp"}}
 # for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
 WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True, **PART}
 
+WAIT = 0.1  # s between two looks whether another process has compiled
 _COMPILING = OneThread()
 _REPORTED: set[str] = set()
 """Log messages of compilations, one for all functions of a folder."""
@@ -134,6 +137,7 @@ class CompiledFunction:
         message: str,
     ) -> None:
         self.signature, self.message = signature, message
+        self._turn = f"compiling.{function.__name__}.{version}.lock"
         self.options = {**WHOLE, **options}
         self._loaded: Any = None
         self._beside: subprocess.Popen[bytes] | None = None
@@ -224,28 +228,44 @@ class CompiledFunction:
             return self.dispatcher
         if self._beside is not None:
             self._beside.wait()
-        kept = self.is_kept()
-        if (
-            not kept and self._files("*.nbc") and self._files(".sha256")
-        ):  # no seal: its compilation was cut short
-            self._warn("its checksum is another one")
-        elif not kept:
-            self._report()
-        try:
-            if not kept:
-                self._compile()
-            elif not self._from_disk():
-                self.dispatcher.compile(self.signature)
-        except OSError:  # the folder exists, but is not writable
-            return self._in_memory()
-        except DAMAGED as error:
-            self._warn(type(error).__name__)
+        with nullcontext() if self.is_kept() else self._alone():
+            kept = self.is_kept()
+            if (
+                not kept and self._files("*.nbc") and self._files(".sha256")
+            ):  # no seal: its compilation was cut short
+                self._warn("its checksum is another one")
+            elif not kept:
+                self._report()
             try:
-                self._compile()
-            except OSError:
+                if not kept:
+                    self._compile()
+                elif not self._from_disk():
+                    self.dispatcher.compile(self.signature)
+            except OSError:  # the folder exists, but is not writable
                 return self._in_memory()
+            except DAMAGED as error:
+                self._warn(type(error).__name__)
+                try:
+                    self._compile()
+                except OSError:
+                    return self._in_memory()
         self.dispatcher.disable_compile()
         return self.dispatcher
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no other process compiles this function: two that write one file spoil its checksum."""
+        lock = None
+        if self.dispatcher.stats.cache_path is not None:
+            with contextlib.suppress(OSError):  # a folder that is not writable
+                while (lock := Lock.acquire(Path(self.dispatcher.stats.cache_path) / self._turn)) is None:
+                    self._report()
+                    time.sleep(WAIT)
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
 
     def _from_disk(self) -> bool:
         """Load machine code without numba's rules of compilation for every known function and type.

@@ -294,7 +294,8 @@ def test_the_page_of_data_sets(tmp_path):
 
 
 def test_every_page_with_examples_has_a_test():
-    tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
+    every = Path(__file__).parents[1].rglob("test_*.py")
+    tests = "".join(file.read_text(encoding="utf-8") for file in every)
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))
 
 

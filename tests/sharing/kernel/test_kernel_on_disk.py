@@ -26,6 +26,26 @@ def test_it_is_compiled_once():
     assert all(len(function.load().signatures) == 1 for function in (entry.RUN, entry.FINISH))
 
 
+LOADED = """
+from musclesolve.sharing.kernel import level_walk
+level_walk.WALK.load()
+print(level_walk.WALK.is_kept())
+"""
+
+
+def test_processes_that_need_it_at_once_compile_it_once(tmp_path):
+    """Two that write one file at a time leave code that has another checksum."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    begun = [
+        subprocess.Popen([sys.executable, "-c", LOADED], env=environment, text=True, stdout=-1, stderr=-1)
+        for _ in range(3)
+    ]
+    assert [each.communicate()[0] for each in begun] == ["True\n"] * 3
+    again = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True)
+    assert (again.stdout, again.stderr) == ("True\n", "")
+    assert len(list(tmp_path.rglob("*.nbc"))) == 1 and not list(tmp_path.rglob("*.lock"))
+
+
 def test_the_interior_point_is_loaded_by_frames_that_need_it_alone(make_leg, monkeypatch):
     def needed():
         raise RuntimeError("the interior point")
