@@ -6,7 +6,8 @@ An optimum is drawn backward: multipliers lambda come first, activations follow 
 the bounds, in 80 bits, and A a are the moments. Strengths lie over four decades, powers go from
 1.1 to 20, some arms are alike to 1e-8, some frames have reserves, some costs soft rows. For each registered cost:
 
-    false accepts   solved frames that cost more than 1 + 1e-6 times the least, and spoiled points that are certified
+    false accepts   solved frames that cost more than the least by a millionth of it and of W, and spoiled points that
+                    are certified
     false rejects   optima, rounded to 64 bits, that are not certified
     left open       frames without certificate or proof
 
@@ -205,7 +206,10 @@ def examine(random: np.random.Generator, cost: Cost, frames: int, counts: dict[s
     worth = (
         0.0 if reserve else worth_of_moments(problem, np.nan_to_num(answer.activation), optimum, multiplier)
     )
-    wrong = answer.solved & (found > (1 + DEARER) * least + 2.0 * np.abs(worth))
+    kept = problem.with_arrays(reserve_weight=answer.reserve_weight) if reserve else problem
+    numbers = (np.nan_to_num(array) for array in (answer.activation, answer.reserve, answer.multiplier))
+    allowed = DEARER * np.maximum(least, certify(kept, cost, *numbers).unit)
+    wrong = answer.solved & (found > least + allowed + 2.0 * np.abs(worth))
     counts["false accepts"] += int((wrong & counted).sum())
     a = np.clip(optimum.astype(np.float64), box.lower, box.upper)
     short = problem.moment - problem.produced(a) if reserve else np.zeros_like(problem.moment)
@@ -213,9 +217,10 @@ def examine(random: np.random.Generator, cost: Cost, frames: int, counts: dict[s
     counts["false rejects"] += int((~right.holds & counted).sum())
     for share in SPOILED:
         moved = in_null_space(random, box, a, share)
-        dearer = value_of(cost, problem, moved.astype(LONG)) > (1 + DEARER) * least
         short = problem.moment - problem.produced(moved) if reserve else np.zeros_like(problem.moment)
         spoiled = certify(problem, cost, moved, short, multiplier.astype(np.float64))
+        allowed = DEARER * np.maximum(least, spoiled.unit)
+        dearer = value_of(cost, problem, moved.astype(LONG)) > least + allowed
         counts["spoiled points"] += int(dearer.sum())
         counts["of them accepted"] += int((dearer & spoiled.holds).sum())
 
@@ -279,7 +284,7 @@ def forth_and_back(path: Any) -> Table:
 
 def main() -> None:
     parser = command_line(__doc__)
-    parser.add_argument("--frames", type=int, default=400, help="drawn frames for each cost")
+    parser.add_argument("--frames", type=int, default=80, help="drawn frames for each cost")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--trial", type=input_file, metavar="TRIAL.toml")
     options = parser.parse_args()
