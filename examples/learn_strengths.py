@@ -32,7 +32,7 @@ else:
 
     jax.config.update("jax_enable_x64", True)
     array, gradient = jax.numpy.asarray, lambda function, at: jax.grad(function)(at)
-layer = getattr(ms.sharing, f"{LIBRARY}_layer")(on_infeasible="reserve")
+layer = getattr(ms.sharing, f"{LIBRARY}_layer")(on_infeasible="reserve", dof=problem.dof)
 
 
 def misfit(log_factor):
