@@ -23,8 +23,8 @@ from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.dynamics.model.model import mass_center
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.recording.data import SIDES
-from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride, reference_stride
 
 Curve = Callable[[Array], Array]
 LEG = (

@@ -30,8 +30,8 @@ from benchmarks.validation.page import table
 from benchmarks.watched import MB, memory, processor_time, timed, watched
 from musclesolve import make_dataset, open_dataset
 from musclesolve._util.processes import cores
-from musclesolve.opensim import read_b3d
-from musclesolve.opensim.b3d import B3DPass, B3DTrial
+from musclesolve.files import read_b3d
+from musclesolve.laboratory.files.b3d import B3DPass, B3DTrial
 from musclesolve.sharing import compile_kernel
 from musclesolve.studies.benchmark.measure import machine
 from musclesolve.studies.dataset.compute_dataset import estimate_dataset

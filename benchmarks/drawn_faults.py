@@ -20,10 +20,10 @@ from rich.table import Table as Rows
 
 from benchmarks.timing import console
 from musclesolve.errors import InputError
-from musclesolve.results.facts import Facts
-from musclesolve.results.finding import FINDINGS, stored_findings
-from musclesolve.results.judgement import WEAK
-from musclesolve.results.plausibility import AT_EDGE
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.finding import FINDINGS, stored_findings
+from musclesolve.laboratory.results.judgement import WEAK
+from musclesolve.laboratory.results.plausibility import AT_EDGE
 
 SILENT_N = 300.0
 """Change of a muscle force from which no fault may be silent [N]."""

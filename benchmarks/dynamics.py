@@ -17,7 +17,7 @@ from musclesolve.dynamics.inverse.explicit_moment import IntersegmentalMoment, i
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 
 def report(trial: Trial) -> None:

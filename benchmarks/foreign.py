@@ -21,8 +21,8 @@ from rich.table import Table
 import musclesolve as ms
 from benchmarks.arguments import command_line
 from benchmarks.timing import console
-from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
+from musclesolve.laboratory.draft.subject_size import GivenSubject
 
 GUESS = {"mass_kg": 70.0, "stature_m": 1.7, "sex": "male"}
 DRAFTED = re.compile(r"^(?:# )?(mass_kg|stature_m|sex) = *([\w.\"]+)", re.MULTILINE)

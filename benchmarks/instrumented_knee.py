@@ -31,15 +31,15 @@ from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.files import Table, read_c3d, read_mot, write_mot
-from musclesolve.forces import prepare_recording, recording_of
-from musclesolve.pipeline.knee import compartments
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.share import share
-from musclesolve.recording.c3d.c3d_file import stated_events
-from musclesolve.results.dataset.assemble import assemble
+from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.files.c3d.c3d_file import stated_events
+from musclesolve.laboratory.forces import prepare_recording, recording_of
+from musclesolve.laboratory.results.dataset.assemble import assemble
+from musclesolve.models.knee import compartments
+from musclesolve.models.share import share
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,

@@ -21,11 +21,11 @@ from rich.table import Table
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve import Live, read_trial, replay
+from musclesolve.apps.live import samples
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare_recording
-from musclesolve.live import samples
-from musclesolve.pipeline.share import share
+from musclesolve.laboratory.forces import prepare_recording
+from musclesolve.models.share import share
 from musclesolve.studies.benchmark.measure import machine
 
 DELAYS_MS = (0.0, 10.0, 25.0, 50.0, 100.0)

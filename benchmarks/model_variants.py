@@ -29,10 +29,10 @@ from benchmarks.arguments import command_line
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.files import Table
-from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import rotation_xyz
-from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
+from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
+from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.model import rotation_xyz
 from musclesolve.sharing.solver.batch import Batch
 
 Tree = ElementTree.Element

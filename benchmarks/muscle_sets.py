@@ -36,16 +36,16 @@ from benchmarks.validation.page import Absent, data_folder, recorded_walk, writt
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.files import Trial
-from musclesolve.forces import prepare_recording, recording_of
+from musclesolve.laboratory.analysis.measured_activation import channel_muscles
+from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
+from musclesolve.laboratory.forces import prepare_recording, recording_of
+from musclesolve.laboratory.results.dataset.assemble import assemble
+from musclesolve.models.body import Analysis
+from musclesolve.models.share import share
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.measured_activation import channel_muscles
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
-from musclesolve.pipeline.share import share
-from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status

@@ -23,13 +23,13 @@ from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
-from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
-from musclesolve.opensim.functions import Constant, Scaled
-from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
-from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
-from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
+from musclesolve.models.opensim.external_loads import ExternalLoad, read_external_loads
+from musclesolve.models.opensim.functions import Constant, Scaled
+from musclesolve.models.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
+from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
 from musclesolve.signals import low_pass
 
 

@@ -24,16 +24,16 @@ from scipy.signal import butter, lfilter
 from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
-import musclesolve.synthetic.faults
+import musclesolve.studies.synthetic.faults
 from benchmarks.arguments import bank_arguments
 from benchmarks.drawn_faults import Bank, NotHere, pick
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.recording.data import SIDES
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
+from musclesolve.laboratory.motion.signals.low_pass import low_pass
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.studies.synthetic.trial_copy import Copy, open_copy, write_copy
 
 BANK = Bank[Copy](changes=True)
 kind = BANK.kind
-planted = sys.modules["musclesolve.synthetic.faults"]
+planted = sys.modules["musclesolve.studies.synthetic.faults"]
 REAL = Path(__file__).resolve().parents[1] / "tests" / "real" / "rajagopal_walk.toml"
 LANDMARKS = (
     "asis", "psis", "knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial", "heel", "toe", "metatarsal_5",

@@ -23,8 +23,8 @@ from benchmarks.timing import console
 from musclesolve import read_trial
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_c3d
-from musclesolve.results.cycles.gait_scores import leg_curves, panels
-from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.laboratory.results.cycles.gait_scores import leg_curves, panels
+from musclesolve.laboratory.results.dataset import frame_validity as frames
 
 ANGLES = {"pelvis": "PelvisAngles", "hip": "HipAngles", "knee": "KneeAngles", "ankle": "AnkleAngles"}
 PLANES = {

@@ -26,19 +26,18 @@ from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve import gait_events, replay
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import PREDICTED, STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
 from musclesolve.dynamics.model.model import mass_center
 from musclesolve.files import Event, Trial
-from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.events.foot_events import FootLoads, force_events
-from musclesolve.motion.events.gait import GaitEvents
-from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.pipeline.adjusted_mechanics import completed_reactions
-from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.recording.data import SIDES
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.laboratory.analysis.adjusted_mechanics import completed_reactions
+from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.forces import mechanics, recording_of
+from musclesolve.laboratory.motion.events.foot_events import FootLoads, force_events
+from musclesolve.laboratory.motion.events.gait import GaitEvents
+from musclesolve.laboratory.motion.ground_reaction import GroundReaction
+from musclesolve.laboratory.recording.data import SIDES
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 GROWN_S = 0.03

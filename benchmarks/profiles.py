@@ -40,7 +40,7 @@ from benchmarks.bank.read_bank import read_bank
 from benchmarks.solvers.rivals import RIVALS, TIGHT
 from benchmarks.timing import console
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.laboratory.results.tables.lines import csv_text
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import GAP

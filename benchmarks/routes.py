@@ -19,7 +19,7 @@ from benchmarks.timing import console
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, Wrench, differentiate, forward_human_model, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 
 def cases(trials: list[str]) -> Iterator[tuple[str, Model, Motion, list[Wrench]]]:

@@ -28,16 +28,16 @@ from benchmarks.arguments import command_line, input_folder
 from benchmarks.planted_model_faults import Case, trials
 from benchmarks.timing import console
 from musclesolve._util.sides import OPPOSITE, SIDES, split_side, with_side
-from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.checking.model.muscles import POSES
 from musclesolve.errors import InputError
 from musclesolve.files import Table
-from musclesolve.opensim.functions import ByPartials, Function, Scaled
-from musclesolve.opensim.model import GROUND, Frame, Joint, OpenSimModel, OpenSimPoint, TransformAxis
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.finding import Finding, Where
+from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import as_table
+from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.laboratory.checks.model.muscles import POSES
+from musclesolve.laboratory.results.finding import Finding, Where
+from musclesolve.models.opensim.functions import ByPartials, Function, Scaled
+from musclesolve.models.opensim.model import GROUND, Frame, Joint, OpenSimModel, OpenSimPoint, TransformAxis
 
 Variation = Callable[[Case, Path], Case]
 """A sound case made from a case; files are written into the folder."""

@@ -23,11 +23,12 @@ from benchmarks.balanced_movement import Curve, Movement, Posture, Support, bump
 from benchmarks.timing import console, rms
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Markers, Table
-from musclesolve.recording.text.opensim_text import write_mot, write_trc
-from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.reference_stride import ReferenceStride, pressure, reference_stride
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.studies.synthetic.recording_options import RecordingOptions
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride, pressure, reference_stride
+from musclesolve.studies.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.tables.opensim_text import write_mot, write_trc
+from musclesolve.tables.sampled import Markers, Table
 
 Recorder = Callable[[Path], tuple[Path, Callable[[Array], Array]]]
 ROLES = ("force", "point", "moment")

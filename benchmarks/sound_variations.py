@@ -31,17 +31,17 @@ from benchmarks.drawn_faults import NotHere, pick
 from benchmarks.planted_recording_faults import trials
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
-from musclesolve.checking.case import load
-from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.opensim_text import write_trc
-from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory
-from musclesolve.results.finding import SEVERITIES
-from musclesolve.results.judgement import ORDER, Report
-from musclesolve.settings.trial import FILE_AXES
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_copy, write_copy
+from musclesolve.laboratory.checks.case import load
+from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
+from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.laboratory.recording.axes import axis_vector, global_from_laboratory
+from musclesolve.laboratory.recording.trial_settings import FILE_AXES
+from musclesolve.laboratory.results.finding import SEVERITIES
+from musclesolve.laboratory.results.judgement import ORDER, Report
+from musclesolve.studies.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.studies.synthetic.trial_copy import FORCES, STATIC, WALK, Copy, open_copy, write_copy
+from musclesolve.tables.opensim_text import write_trc
+from musclesolve.tables.sampled import Markers, Table
 
 
 @dataclass

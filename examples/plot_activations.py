@@ -13,8 +13,8 @@ matplotlib.use("agg")  # draws into files; leave it out to see the figures on th
 import matplotlib.pyplot as plt
 
 import musclesolve as ms
-from musclesolve import plotting
 from musclesolve.data import reference_stride
+from musclesolve.laboratory import plotting
 
 MUSCLES = ("soleus", "tibialis_anterior", "vastus_lateralis", "biceps_femoris_long_head", "rectus_femoris")
 

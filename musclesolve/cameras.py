@@ -4,10 +4,10 @@ The camera is a pinhole with eleven coefficients; lenses that bend straight line
 images first.
 """
 
-from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
-from musclesolve.recording.cameras.camera import Camera, camera_at, ring
-from musclesolve.recording.cameras.camera_file import CameraFile, read_camera_file, write_camera_file
-from musclesolve.recording.cameras.reconstruction import Reconstruction, reconstruct
+from musclesolve.laboratory.files.cameras.calibration import Calibration, calibrate_cameras
+from musclesolve.laboratory.files.cameras.camera import Camera, camera_at, ring
+from musclesolve.laboratory.files.cameras.camera_file import CameraFile, read_camera_file, write_camera_file
+from musclesolve.laboratory.files.cameras.reconstruction import Reconstruction, reconstruct
 
 __all__ = [
     "Calibration",

@@ -1,5 +1,7 @@
 """A constant of nature, and choices, that several parts need."""
 
+from __future__ import annotations
+
 STANDARD_GRAVITY = 9.80665
 """Standard acceleration of gravity [m/s2] (CGPM 1901)."""
 
@@ -55,3 +57,7 @@ STUDY_DRAFT = "study.toml"
 """Names of drafted trial and study files, and of the files that commands write into a folder."""
 BIORBD = ".biomod"
 """Suffix of the models of biorbd, in small letters."""
+
+
+PREDICTED = "predicted"
+"""Value in place of the file of forces or loads, for ground reactions predicted from the motion."""

@@ -35,7 +35,7 @@ settings.register_profile("part", settings.get_profile("untimed"), max_examples=
 settings.load_profile("untimed" if THOROUGH else "part")
 
 
-LONG = ("tests/desk", "tests/studies/study", "tests/report")
+LONG = ("tests/apps/desk", "tests/studies/study", "tests/laboratory/report")
 """Folders of the longest tests: what runs last should be short, so that two processes end together."""
 
 

@@ -1,9 +1,9 @@
-"""Write muscle_norms.toml of musclesolve/checking/model: quantities of muscles in public models.
+"""Write muscle_norms.toml of musclesolve/laboratory/checks/model: quantities of muscles in public models.
 
     python tools/muscle_norms.py MODEL.osim ...
 
 For every muscle that `leg_names.toml` knows: the lowest and the highest value over the models, of both sides, in the
-units of `INVARIANTS` of musclesolve/checking/model/muscles.py.
+units of `INVARIANTS` of musclesolve/laboratory/checks/model/muscles.py.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.sides import split_side
-from musclesolve.checking.model import muscles
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.laboratory.checks.model import muscles
+from musclesolve.models.opensim.read_model import read_osim
 
 TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
 HEADER = """\
@@ -26,7 +26,7 @@ HEADER = """\
 # ends: body and place [mm] of origin and insertion, of parent and child frame of joints, in {public}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
-# lengths] in the poses of musclesolve/checking/model/muscles.py. An arm that is not here is zero.
+# lengths] in the poses of musclesolve/laboratory/checks/model/muscles.py. An arm that is not here is zero.
 """
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes musclesolve/plotting/browser/d3.min.js: the parts of D3 that draw figures in a page, as published on npm.
+# Makes musclesolve/laboratory/plotting/browser/d3.min.js: the parts of D3 that draw figures in a page, as published on npm.
 set -e
 target=$(cd "$(dirname "$0")/.." && pwd)/musclesolve/plotting/browser/d3.min.js
 folder=$(mktemp -d)

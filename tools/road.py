@@ -2,7 +2,8 @@
 
     python tools/road.py
 
-`to read`: files that the docstring of `musclesolve/forces.py` lists. `entered`: functions of the package that a call
+`to read`: files that the docstring of `musclesolve/laboratory/forces.py` lists. `entered`: functions of the
+package that a call
 enters, seen by a profile hook, in the run of the bundled stride, warm. `opened`: times that the run opens each file of
 the recording, seen by an audit hook.
 """
@@ -20,10 +21,11 @@ from types import CodeType, FrameType
 from typing import Any
 
 import musclesolve as ms
-from musclesolve.forces import muscle_forces
+from musclesolve.laboratory.forces import muscle_forces
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "musclesolve"
+ROAD = PACKAGE / "laboratory" / "forces.py"
 GOALS = {
     "to read for muscle forces": "15 files, 4000 lines",
     "entered by the stages": "350 functions, 4500 lines",
@@ -43,9 +45,9 @@ def lines(files: Iterable[Path]) -> int:
 
 def listed() -> list[Path]:
     """The files that the docstring of the road names, one path in each line that has a path."""
-    text = ast.get_docstring(ast.parse((PACKAGE / "forces.py").read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(ast.parse(ROAD.read_text(encoding="utf-8"))) or ""
     words = {word.strip("`,.;:()") for word in text.split()}
-    return [PACKAGE / "forces.py", *sorted(PACKAGE / word for word in words if word.endswith(".py"))]
+    return [ROAD, *sorted(PACKAGE / word for word in words if word.endswith(".py"))]
 
 
 def entered(call: Callable[[], Any]) -> set[CodeType]:

@@ -17,19 +17,20 @@ from pathlib import Path
 import musclesolve as ms
 from musclesolve.cli.options import TYPES
 from musclesolve.constants import USUAL_COST
-from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.movement import Movement
-from musclesolve.results.plausibility import in_vivo, measured
-from musclesolve.settings import other_files, trial
-from musclesolve.settings.commands import CommandSettings, command_arguments
-from musclesolve.settings.schema import Setting, Settings, settings_of, tables_of
-from musclesolve.settings.trial import (
+from musclesolve.laboratory.recording import file_settings as other_files
+from musclesolve.laboratory.recording import trial_settings as trial
+from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
+from musclesolve.laboratory.recording.trial_settings import (
     MOVEMENTS,
     ModelSettings,
     RecordedSettings,
     run_arguments,
     share_arguments,
 )
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
+from musclesolve.laboratory.results.movement import Movement
+from musclesolve.laboratory.results.plausibility import in_vivo, measured
+from musclesolve.tables.settings import Setting, Settings, settings_of, tables_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"(<!-- settings: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)

@@ -16,8 +16,14 @@ import calibrate_passive
 import numpy as np
 
 from muscle_db.toml_text import to_toml
-from musclesolve.opensim.muscle_set import CENTER_RANGE, GlidingKnee, NeutralLeg, SetDescription, muscle_set
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.models.opensim.muscle_set import (
+    CENTER_RANGE,
+    GlidingKnee,
+    NeutralLeg,
+    SetDescription,
+    muscle_set,
+)
+from musclesolve.models.opensim.read_model import read_osim
 
 TARGET = Path(__file__).resolve().parents[1] / "muscle_db"
 

@@ -25,7 +25,7 @@ from benchmarks.thesis_figures.study import DIGITIZING_MM, FORCE_CUTOFF_HZ, Stud
 from benchmarks.timing import console
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.laboratory.results.files.atomic_writing import write_files
 
 INDEX = "thesis_figures.md"
 

@@ -11,8 +11,8 @@ from benchmarks.sagittal_muscles import sagittal_muscles
 from benchmarks.thesis_figures.drawing import COLORS, Finding, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.page_style import TEXT
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.page_style import TEXT
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 SQUAT = {
     "thigh": 25.0,

@@ -9,7 +9,7 @@ from benchmarks.thesis_figures.drawing import Finding
 from benchmarks.thesis_figures.hill_curves import PRINTED
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.page_style import A4, SMALL, TEXT
+from musclesolve.laboratory.plotting.page.page_style import A4, SMALL, TEXT
 
 LENGTH, VELOCITY = np.linspace(0.4, 1.7, 66), np.linspace(-1.1, 0.5, 65)
 AT_REST = 1.0  # resting lengths: where the thick force-velocity curve lies

@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.drawing import Finding, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 COLOR = {"nearest": "#0072B2", "joint_angles": "#009E73", "none": "#D55E00"}
 DRAWS = 12

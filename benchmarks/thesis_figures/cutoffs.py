@@ -12,8 +12,8 @@ from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import joint_loads
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.forces import mechanics
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.forces import mechanics
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 CUTOFFS = (2.0, 4.0, 6.0, 8.0)
 ALL_PASS = 0.49  # of the sampling rate: as good as no filter

@@ -12,10 +12,10 @@ from benchmarks.thesis_figures.cutoffs import ALL_PASS
 from benchmarks.thesis_figures.drawing import COLORS, Finding, key, panels
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
-from musclesolve.forces import mechanics
-from musclesolve.motion.signals.filter_choice import RULES, CutoffVerdict, ResidualAnalysis
-from musclesolve.plotting.page.page_style import SMALL, TEXT
-from musclesolve.plotting.page.sheet import Sheet, heading
+from musclesolve.laboratory.forces import mechanics
+from musclesolve.laboratory.motion.signals.filter_choice import RULES, CutoffVerdict, ResidualAnalysis
+from musclesolve.laboratory.plotting.page.page_style import SMALL, TEXT
+from musclesolve.laboratory.plotting.page.sheet import Sheet, heading
 from musclesolve.signals import low_pass, residual_analysis
 
 RULE = RULES[1]

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.plotting.page.page_style import SMALL, TEXT
-from musclesolve.plotting.page.sheet import Sheet, page
+from musclesolve.laboratory.plotting.page.page_style import SMALL, TEXT
+from musclesolve.laboratory.plotting.page.sheet import Sheet, page
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 STANCE = "#E3E3E3"

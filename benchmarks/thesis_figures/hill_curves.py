@@ -6,9 +6,9 @@ import numpy as np
 
 from benchmarks.thesis_figures.drawing import COLORS, Finding, key, panels
 from benchmarks.thesis_figures.study import Study
+from musclesolve.laboratory.plotting.page.page_style import TEXT
+from musclesolve.laboratory.plotting.page.sheet import heading
 from musclesolve.muscles.curves.curve_family import Silva2003
-from musclesolve.plotting.page.page_style import TEXT
-from musclesolve.plotting.page.sheet import heading
 
 PRINTED, OTHER = Silva2003(), Silva2003("quartic_minus_quadratic")
 LENGTH = np.linspace(0.2, 1.8, 641)

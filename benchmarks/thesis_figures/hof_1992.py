@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 ARMS = ("upper_arm", "forearm", "hand")
 FOOT = 0.1

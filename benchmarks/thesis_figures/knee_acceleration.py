@@ -18,8 +18,8 @@ from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import Wrench, differentiate
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with
-from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.analysis.mechanics import measured_moments
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 DIRECTIONS = ("forward", "to the left", "upward")
 STYLES = ("-", "--")

@@ -19,9 +19,9 @@ from benchmarks.thesis_figures.muscle_names import (
 )
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.plotting.page.page_style import SMALL, TEXT
-from musclesolve.plotting.page.panels import with_panels
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.page_style import SMALL, TEXT
+from musclesolve.laboratory.plotting.page.panels import with_panels
+from musclesolve.laboratory.plotting.page.sheet import heading
 from musclesolve.sharing.status import Status
 
 COLUMNS = 5

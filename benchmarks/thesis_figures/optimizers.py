@@ -18,9 +18,9 @@ from scipy.optimize import linprog, minimize
 from benchmarks.thesis_figures.drawing import COLORS, Finding, key, mark_gaps, over_cycle, panels, plain
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
-from musclesolve.forces import prepare_recording
-from musclesolve.pipeline.share import share
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.forces import prepare_recording
+from musclesolve.laboratory.plotting.page.sheet import heading
+from musclesolve.models.share import share
 from musclesolve.sharing import certify
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier

@@ -10,7 +10,7 @@ from benchmarks.thesis_figures.drawing import COLORS, Finding, key, over_cycle, 
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import joint_moments_by_route
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 ROUTES = {
     "multipliers": "multibody: Lagrange multipliers",

@@ -22,7 +22,7 @@ from benchmarks.thesis_figures.perturbation import (
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 HUMAN = ("musclesolve.dynamics.model.definitions", "inverse_human.toml")
 LABEL = {"nearest": "Nearest pose", "joint_angles": "Driven by joint angles"}

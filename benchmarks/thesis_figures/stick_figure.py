@@ -11,9 +11,9 @@ from benchmarks.thesis_figures.drawing import COLORS, Finding, panels
 from benchmarks.thesis_figures.muscle_names import groups_of_source
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
+from musclesolve.laboratory.plotting.page.curves import line
+from musclesolve.laboratory.plotting.page.sheet import Sheet, heading
 from musclesolve.muscles import scale_muscles
-from musclesolve.plotting.page.curves import line
-from musclesolve.plotting.page.sheet import Sheet, heading
 
 OTHER = "#7F7F7F"
 GROUP_COLORS = (*COLORS[:6], "#8B4513", "#C00000")

@@ -17,12 +17,12 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.settings.trial import ConsistencySettings
+from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
+from musclesolve.laboratory.forces import mechanics
+from musclesolve.laboratory.recording.trial_settings import ConsistencySettings
+from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.sharing.status import Status
-from musclesolve.synthetic.reference_stride import reference_stride as true_stride
+from musclesolve.studies.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)
 """Error of the digitized points of the source, forward, sideways, upward: root mean square [mm] (5.2.3)."""

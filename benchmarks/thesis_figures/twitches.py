@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from benchmarks.thesis_figures.drawing import COLORS, Finding, panels, plain
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.page_style import TEXT
-from musclesolve.plotting.page.sheet import heading
+from musclesolve.laboratory.plotting.page.page_style import TEXT
+from musclesolve.laboratory.plotting.page.sheet import heading
 
 PEAK = 0.05
 """T [s]; twitches of human muscles peak after 0.02 to 0.15 s (Winter 1990)."""

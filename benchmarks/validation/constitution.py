@@ -22,10 +22,10 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.analysis.linked_bodies import full_problem
+from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.linked_bodies import full_problem
-from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
 

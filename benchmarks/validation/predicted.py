@@ -22,9 +22,9 @@ from benchmarks.validation.page import data_folder, recorded_walk, table
 from musclesolve import synthetic_recording
 from musclesolve._util.arrays import Array
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics, recording_of
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.laboratory.forces import mechanics, recording_of
+from musclesolve.models.opensim.read_model import read_osim
+from musclesolve.studies.synthetic.running_stride import running_stride
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")
 MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")

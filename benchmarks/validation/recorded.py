@@ -14,8 +14,8 @@ from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
 from musclesolve.files import read_mot
-from musclesolve.forces import prepare_recording
-from musclesolve.motion.signals.emg_envelope import best_delays
+from musclesolve.laboratory.forces import prepare_recording
+from musclesolve.laboratory.motion.signals.emg_envelope import best_delays
 from musclesolve.sharing.status import Status
 
 JOINTS = ("hip", "knee", "ankle")

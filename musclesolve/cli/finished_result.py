@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.printing import finish, print_summary, progress
 from musclesolve.constants import RESULT_FILE
-from musclesolve.results.tables.lines import line
+from musclesolve.laboratory.results.tables.lines import line
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,10 +26,10 @@ def finish_result(
 
     answers: makers of the files of answers to questions, by file name.
     """
-    from musclesolve.results.export.export import opensim_note
-    from musclesolve.results.facts import Facts
-    from musclesolve.results.judgement import judge
-    from musclesolve.results.statements import document, statements, summary
+    from musclesolve.laboratory.results.export.export import opensim_note
+    from musclesolve.laboratory.results.facts import Facts
+    from musclesolve.laboratory.results.judgement import judge
+    from musclesolve.laboratory.results.statements import document, statements, summary
 
     facts = Facts(result)
     said = statements(facts, uncertainty)
@@ -38,7 +38,7 @@ def finish_result(
     if any(path.suffix == ".sto" for path in paths) and (note := opensim_note(result, "sto")):
         print_summary(line("note", f"STO files: {note}"))
     if page or answers:
-        from musclesolve.results.files.atomic_writing import write_files
+        from musclesolve.laboratory.results.files.atomic_writing import write_files
 
         stored = next(path for path in paths if path.name == RESULT_FILE)
         makers = {**(answers or {}), **report_pages(page)}  # the page shows the answers
@@ -61,8 +61,8 @@ def finish_result(
 
 def _answered(path: Path) -> str:
     """The answer of a file in sentences, below its question."""
-    from musclesolve.results.files.result_netcdf import read_result
-    from musclesolve.results.tables.question_tables import NO_ANSWER, answer_sentences
+    from musclesolve.laboratory.results.files.result_netcdf import read_result
+    from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, answer_sentences
 
     answer = read_result(path)
     why = answer.attrs.get(NO_ANSWER)
@@ -71,7 +71,7 @@ def _answered(path: Path) -> str:
 
 def report_pages(wanted: bool) -> dict[str, Any]:
     """Return the functions that write the page of a trial beside its result, by file name."""
-    from musclesolve.plotting.figure_names import REPORT
-    from musclesolve.report.page import trial_report
+    from musclesolve.laboratory.plotting.figure_names import REPORT
+    from musclesolve.laboratory.report.page import trial_report
 
     return {REPORT: trial_report} if wanted else {}

@@ -14,11 +14,11 @@ import numpy as np
 
 from musclesolve._util.messages import capitalized, few, often
 from musclesolve._util.processes import cores
+from musclesolve.apps.live.live import Frame, Live
+from musclesolve.apps.live.stream import STATUS_NAMES, Arrival, Passed
 from musclesolve.cli.printing import ERASED, mode
-from musclesolve.live.live import Frame, Live
-from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed
-from musclesolve.results.judgement import judge_findings
-from musclesolve.results.tables.lines import line
+from musclesolve.laboratory.results.judgement import judge_findings
+from musclesolve.laboratory.results.tables.lines import line
 
 RENEWED = 0.5
 """Interval at which the line is renewed [s]."""

@@ -14,10 +14,10 @@ import typer
 
 from musclesolve._util.messages import capitalized
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
-from musclesolve.settings.commands import CommandSettings
-from musclesolve.settings.schema import KINDS, REPEATABLE, Setting, Settings, tables_of
-from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
+from musclesolve.laboratory.plotting.page.page_style import A4_PAGE, PageStyle
+from musclesolve.laboratory.recording.command_settings import CommandSettings
+from musclesolve.laboratory.recording.trial_settings import QUESTIONS, ModelSettings, RecordedSettings
+from musclesolve.tables.settings import KINDS, REPEATABLE, Setting, Settings, tables_of
 
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -30,10 +30,10 @@ solver_names = _completing(
     "musclesolve.sharing.solver.solver_registry",
     lambda solvers: [name for name, record in solvers.solvers().items() if record.installed],
 )
-marker_set_names = _completing("musclesolve.recording.markers.marker_names", lambda sets: sets.marker_sets())
+marker_set_names = _completing("musclesolve.laboratory.markers.marker_names", lambda sets: sets.marker_sets())
 muscle_set_names = _completing("muscle_db", lambda sets: sets.available())
 muscle_names = _completing("muscle_db", lambda sets: [muscle.name for muscle in sets.load()])
-fault_names = _completing("musclesolve.synthetic.faults", lambda faults: faults.faults())
+fault_names = _completing("musclesolve.studies.synthetic.faults", lambda faults: faults.faults())
 """Costs; solvers that are installed; bundled marker sets and muscle sets; muscles of the default set; faults."""
 
 

@@ -20,7 +20,7 @@ from rich.console import Console, RenderableType
 
 from musclesolve._util.messages import Progress
 from musclesolve._util.processes import interrupts
-from musclesolve.results.tables.lines import INDENT, line, lines
+from musclesolve.laboratory.results.tables.lines import INDENT, line, lines
 
 DIGITS = 15
 """Digits of numbers: 0.1 + 0.2 is printed as 0.3; the sixteenth digit is the error of the arithmetic."""

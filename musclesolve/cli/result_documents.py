@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.results.facts import STRIDE_MEASURES
-from musclesolve.results.statements import document, statements
-from musclesolve.results.tables.comparison_tables import PREFIX, ComparisonFacts
-from musclesolve.results.tables.study_tables import curve_tests
+from musclesolve.laboratory.results.facts import STRIDE_MEASURES
+from musclesolve.laboratory.results.statements import document, statements
+from musclesolve.laboratory.results.tables.comparison_tables import PREFIX, ComparisonFacts
+from musclesolve.laboratory.results.tables.study_tables import curve_tests
 
 if TYPE_CHECKING:
     from musclesolve.studies.benchmark.benchmark import BenchmarkReport

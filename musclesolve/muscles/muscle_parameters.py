@@ -22,8 +22,8 @@ from musclesolve.muscles.hill_model import (
     capacity_and_passive,
     fiber_state,
 )
-from musclesolve.settings.other_files import ParameterSettings
-from musclesolve.settings.schema import settings_of
+from musclesolve.muscles.settings import ParameterSettings
+from musclesolve.tables.settings import settings_of
 
 TENDON_STRAIN = 0.049
 """Default strain of a tendon at one maximum isometric force, as in OpenSim's models."""

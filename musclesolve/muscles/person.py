@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import few
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
-from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.tables.text_file import stated_table
 
 COMPARED = ("before", "fitted", "predicted")
 """Muscles whose curves a calibration compares with measurement: the parent's, the fitted ones, and the ones fitted
@@ -170,3 +170,14 @@ class PersonMuscles:
 def tendons(kind: str) -> str:
     """Words for a kind of tendon in a sentence."""
     return f"{kind} tendons"
+
+
+def is_own_set(database: str) -> bool:
+    """Return whether a muscle database is a user's file: a set (TOML) or an OpenSim model."""
+    return database.casefold().endswith((".toml", ".osim"))
+
+
+def parent_of_person(path: str | Path) -> str | None:
+    """Return the parent in a file of one person's muscles, "" if not stated; None for any other file."""
+    person = stated_table(Path(path), "person")
+    return None if person is None else str(person.get("parent", ""))

@@ -24,8 +24,8 @@ from musclesolve._util.sides import once_for_both_sides
 from musclesolve.constants import ELASTIC, TENDONS
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import MuscleSettings
+from musclesolve.muscles.settings import MuscleSettings
+from musclesolve.tables.settings import settings_of
 
 RULES = settings_of(MuscleSettings)["strength"].words
 LARGEST_FACTOR = 100.0

@@ -27,8 +27,8 @@ from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.path_point_derivatives import muscle_change
 from musclesolve.muscles.person import QUANTITIES
-from musclesolve.recording.schema import Document, validated
-from musclesolve.settings.other_files import StrengthSettings
+from musclesolve.muscles.settings import StrengthSettings
+from musclesolve.tables.document import Document, validated
 
 _BISECTIONS = 60
 

@@ -1,3 +1,4 @@
+from . import synthetic as synthetic
 from .center_of_pressure import center_of_pressure_correction as center_of_pressure_correction
 from .emg_trade_off import emg_offset as emg_offset
 from .emg_trade_off import emg_trade_off as emg_trade_off

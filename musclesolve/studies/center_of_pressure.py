@@ -20,12 +20,12 @@ from musclesolve._util.arrays import UP, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.model.model import Model
-from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import Trial
+from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.forces import mechanics, recording_of
+from musclesolve.laboratory.motion.ground_reaction import GroundReaction
+from musclesolve.laboratory.recording.data import Trial
+from musclesolve.models.body import Analysis
 
 NOT_MEASURED, NOT_ONE_FOOT, CORRECTED, AT_BOUND, OFF_THE_FOOT = range(5)
 MEANINGS = ("not_measured", "not_one_foot", "corrected", "at_bound", "off_the_foot")

@@ -13,19 +13,19 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import InputError, input_error
-from musclesolve.forces import prepare
-from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.quantities import QUANTITIES, following
-from musclesolve.results.dataset.result_quantities import is_elastic, shared_dofs
-from musclesolve.results.tables.comparison_tables import agreement, agreement_csv
+from musclesolve.laboratory.analysis.emg_informed import informed_cost
+from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.results.dataset.assemble import assemble
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, following
+from musclesolve.laboratory.results.dataset.result_quantities import is_elastic, shared_dofs
+from musclesolve.laboratory.results.tables.comparison_tables import agreement, agreement_csv
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.share import share
 from musclesolve.sharing.analysis.needless_reserves import needless_reserves
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit
@@ -151,7 +151,8 @@ def compare(
         for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid, gap,
         moment_error, cost_bound and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
-        `musclesolve.results.tables.comparison_tables`. A cost that `run` or `solve` refuses is left out: the attribute
+        `musclesolve.laboratory.results.tables.comparison_tables`. A cost that `run` or `solve` refuses is
+        left out: the attribute
         `refused` has a line with its name and the reason. Where a stated reserve weight makes reserves cheaper than
         activation, the attribute `needless_reserves` has a line with the cost, what reserves bear of moments that the
         muscles could bear, and a weight that suffices.

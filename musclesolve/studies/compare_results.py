@@ -19,16 +19,16 @@ import xarray as xr
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import file_error, input_error
-from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.cycle_averages import common, differences
-from musclesolve.results.cycles.gait_cycles import cycles
-from musclesolve.results.cycles.normalization import normalized
-from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.frame_validity import sides
-from musclesolve.results.dataset.result_quantities import magnitude
-from musclesolve.results.files.atomic_writing import reserved
-from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.laboratory.results.cycles.cycle_averages import common, differences
+from musclesolve.laboratory.results.cycles.gait_cycles import cycles
+from musclesolve.laboratory.results.cycles.normalization import normalized
+from musclesolve.laboratory.results.dataset.checked import checked_result
+from musclesolve.laboratory.results.dataset.frame_validity import sides
+from musclesolve.laboratory.results.dataset.result_quantities import magnitude
+from musclesolve.laboratory.results.files.atomic_writing import reserved
+from musclesolve.laboratory.results.files.result_netcdf import read_result
+from musclesolve.laboratory.results.tables.lines import csv_text
 from musclesolve.studies.written_answer import write_answer
 
 MOST = 6

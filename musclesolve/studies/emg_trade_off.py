@@ -31,15 +31,24 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import input_error
-from musclesolve.forces import prepare
-from musclesolve.motion.signals.emg_envelope import DELAY_STEP, FEWEST_SAMPLES, delayed_correlations
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share
-from musclesolve.recording.data import AnyTrial
-from musclesolve.settings.commands import EMG_WEIGHTS
+from musclesolve.laboratory.analysis.emg_informed import (
+    MISFIT,
+    followed_muscles,
+    follows_emg,
+    predicted_channels,
+)
+from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
+from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.motion.signals.emg_envelope import (
+    DELAY_STEP,
+    FEWEST_SAMPLES,
+    delayed_correlations,
+)
+from musclesolve.laboratory.recording.command_settings import EMG_WEIGHTS
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.models.body import Analysis
+from musclesolve.models.share import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status

@@ -19,14 +19,14 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.forces import prepare_recording, recording_of
+from musclesolve.laboratory.analysis.run_options import check_consistent, check_rigid
+from musclesolve.laboratory.forces import prepare_recording, recording_of
+from musclesolve.laboratory.recording.data import Trial
+from musclesolve.models.body import SolvedGroup
+from musclesolve.models.muscle_pulls import MuscleJoints
+from musclesolve.models.share import share
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change, point_derivatives
-from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
-from musclesolve.pipeline.run_options import check_consistent, check_rigid
-from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives

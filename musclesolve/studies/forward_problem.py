@@ -25,15 +25,15 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, mass_matrix
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
-from musclesolve.forces import prepare_recording, recording_of
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.analysis.run_options import check_rigid
+from musclesolve.laboratory.forces import prepare_recording, recording_of
+from musclesolve.laboratory.recording.data import Trial
+from musclesolve.models.body import Analysis
+from musclesolve.models.share import share
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run_options import check_rigid
-from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
 
 INTEGRATION = Integration(tolerance=1e-8)
 """Adaptive steps: force-velocity curves damp at rates up to some thousand a second."""

@@ -20,17 +20,18 @@ from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import has_side, joint_kind, side_of, split_side, with_side
 from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.laboratory.recording.trial_document import of_model, trial_document
+from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
+from musclesolve.models.body import SharingGroup
+from musclesolve.models.opensim.find_muscle_set import find_muscle_set
+from musclesolve.models.opensim.muscle_set import long_name
+from musclesolve.models.opensim.person_file import person_of_set
+from musclesolve.models.opensim.read_model import read_osim
+from musclesolve.muscles.person import is_own_set
 from musclesolve.muscles.scaling.scale_muscles import served_dofs
-from musclesolve.opensim.find_muscle_set import find_muscle_set
-from musclesolve.opensim.muscle_set import long_name
-from musclesolve.opensim.person_file import person_of_set
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.body import SharingGroup
-from musclesolve.recording.data import SIDES
-from musclesolve.recording.schema import examined, trial_document
-from musclesolve.recording.trial.settings import is_own_set
-from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.settings.trial import ModelSettings, RecordedSettings
+from musclesolve.tables.document import examined
 
 COMPARTMENTS = ("medial", "lateral")
 """Contacts of a knee."""
@@ -76,7 +77,7 @@ def known_names(path: Path) -> KnownNames:
     def add(dim: str, names: Iterable[str]) -> None:
         labels[dim] |= {split_side(name)[0] for name in names if has_side(name)}
 
-    if document.of_model:
+    if of_model(document):
         settings = examined(document, ModelSettings)[0]
         model = read_osim(document.input_file("files", "model", settings.files.model))
         add("dof", model.coordinates)

@@ -11,12 +11,17 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.facts import Facts
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
-from musclesolve.results.finding import FINDINGS
-from musclesolve.results.judgement import judge
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+from musclesolve.laboratory.results.files.result_netcdf import (
+    check_folder,
+    check_inputs,
+    netcdf_bytes,
+    trial_from,
+)
+from musclesolve.laboratory.results.finding import FINDINGS
+from musclesolve.laboratory.results.judgement import judge
+from musclesolve.laboratory.trial.trial_file import read_trial
 
 VERDICT = "verdict"
 """Attribute of an answer: the verdict on the trial, in words."""
@@ -45,8 +50,8 @@ def write_answer(
 
     Without an earlier file of this name, a file that is called as a figure is the user's.
     """
-    from musclesolve.plotting.figure_names import files_of, pages_of  # loads matplotlib
-    from musclesolve.plotting.page.page_style import figures_of
+    from musclesolve.laboratory.plotting.figure_names import files_of, pages_of  # loads matplotlib
+    from musclesolve.laboratory.plotting.page.page_style import figures_of
 
     files = {file: netcdf_bytes(answer), **{name: make(answer) for name, make in tables.items()}}
     files |= figures_of(answer, pages_of(answer, kind), progress)

@@ -19,13 +19,13 @@ from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, file_error, input_error
+from musclesolve.models.opensim.geometry import opensim_geometry, path_system, tendon_shifts
+from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles
-from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_shifts
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_muscles import muscle_parameters
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
@@ -287,7 +287,7 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     """Muscles of an OpenSim model, with the coordinates that move them."""
     chosen = model.chosen(None if muscles is None else one_or_several(muscles))
     if not chosen:
-        raise input_error("opensim.no_muscle_named", file=model.file)
+        raise input_error("models.opensim.no_muscle_named", file=model.file)
     names = [muscle.name for muscle in chosen]
     if fitted := [muscle.name for muscle in chosen if muscle.by_function is not None]:
         raise file_error(

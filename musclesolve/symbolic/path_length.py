@@ -15,6 +15,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve.dynamics.model.model import Model
+from musclesolve.models.opensim import functions
+from musclesolve.models.opensim.geometry import PathSystem
+from musclesolve.models.opensim.model import Joint, OpenSimModel
 from musclesolve.muscles.curves.millard_2013 import Tabulated
 from musclesolve.muscles.elastic.elastic_muscles import SampledCurves
 from musclesolve.muscles.paths.engine import PathLayout
@@ -23,9 +26,6 @@ from musclesolve.muscles.paths.kernel.cylinder import ROUND_OFF
 from musclesolve.muscles.paths.kernel.placing import NEARLY_ZERO
 from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
 from musclesolve.muscles.paths.paths import NaturalSpline, Paths
-from musclesolve.opensim import functions
-from musclesolve.opensim.geometry import PathSystem
-from musclesolve.opensim.model import Joint, OpenSimModel
 
 _NUMBER = count()
 

@@ -11,12 +11,12 @@ import pytest
 import musclesolve as ms
 from benchmarks.balanced_movement import Movement
 from benchmarks.sound_movements import chair, jump, recording, squat, step, tried
-from musclesolve.checking.case import load
-from musclesolve.checking.forces.newtons_law import carried_mass, law
-from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.synthetic.reference_stride import pressure
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.laboratory.checks.case import load
+from musclesolve.laboratory.checks.forces.newtons_law import carried_mass, law
+from musclesolve.laboratory.draft.draft_folder import draft_folder
+from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.studies.synthetic.reference_stride import pressure
+from musclesolve.studies.synthetic.trial_copy import open_copy, write_copy
 
 
 @pytest.mark.parametrize("posture", [squat, chair, jump, lambda: step(0.18, 0.3)])

@@ -25,7 +25,7 @@ from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Sensitivity, Targets, segment_motion
-from musclesolve.motion.signals.filter_choice import CutoffVerdict
+from musclesolve.laboratory.motion.signals.filter_choice import CutoffVerdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
 

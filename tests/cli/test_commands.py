@@ -21,7 +21,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.cli.options import Questions
 from musclesolve.errors import InputError
-from musclesolve.plotting import figure_sets as save
+from musclesolve.laboratory.plotting import figure_sets as save
 
 
 @pytest.fixture(autouse=True)

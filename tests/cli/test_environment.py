@@ -17,7 +17,7 @@ from synthetic_result import result
 from musclesolve import read_result
 from musclesolve._util.processes import BLAS_THREADS
 from musclesolve.cli import environment, printing
-from musclesolve.plotting import figure_sets as save
+from musclesolve.laboratory.plotting import figure_sets as save
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 

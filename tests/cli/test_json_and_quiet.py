@@ -23,7 +23,7 @@ from musclesolve import read_osim, read_result
 from musclesolve.cli.printing import json_text, mode
 from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
-from musclesolve.plotting.page import page_style
+from musclesolve.laboratory.plotting.page import page_style
 from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 

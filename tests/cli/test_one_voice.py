@@ -18,13 +18,13 @@ from synthetic_result import set_status
 import musclesolve as ms
 from musclesolve import check, read_result, replay
 from musclesolve._util.messages import capitalized
+from musclesolve.apps.desk.result_facts import result_facts
+from musclesolve.apps.desk.tasks import check as desk_check
 from musclesolve.data import reference_stride
-from musclesolve.desk.result_facts import result_facts
-from musclesolve.desk.tasks import check as desk_check
-from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.finding import FINDINGS, Finding, Where
+from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.finding import FINDINGS, Finding, Where
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.synthetic import plant
+from musclesolve.studies.synthetic import plant
 
 PLANTED = {
     "sound": "usable",
@@ -102,7 +102,7 @@ def test_the_table_of_many_trials_says_what_check_says(said, computed):
 
 @pytest.mark.in_part(2)
 def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
-    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+    monkeypatch.setattr("musclesolve.laboratory.report.sections.figures_of", lambda data, kind: {})
     text = page_of(computed, tmp_path)
     assert said.label in text
     assert all(each in text for each in lines(said))
@@ -146,7 +146,7 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
     use = judgement(data).use
     assert ("full activation" in use, "EMG" in use) == (cause is full, cause is unlike_emg)
     assert use in "\n".join(summary(data).splitlines()[:5])
-    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+    monkeypatch.setattr("musclesolve.laboratory.report.sections.figures_of", lambda data, kind: {})
     page = page_of(path, tmp_path)
     cautions = [capitalized(each.what) for each in judgement(data).of("error", "warning")]
     first = [f"{use.partition(':')[0]}.", *cautions] if cautions else [use]  # the page lists them below

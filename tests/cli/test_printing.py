@@ -11,10 +11,14 @@ from rich.console import Console
 from rich.table import Table
 
 from musclesolve.cli import printing
-from musclesolve.results.facts import STRIDE_MEASURES
-from musclesolve.results.tables.average_tables import average_table
-from musclesolve.results.tables.comparison_tables import MEASURES as MEASURES_OF_PAIR
-from musclesolve.results.tables.comparison_tables import ComparisonFacts, groups_table, muscles_table
+from musclesolve.laboratory.results.facts import STRIDE_MEASURES
+from musclesolve.laboratory.results.tables.average_tables import average_table
+from musclesolve.laboratory.results.tables.comparison_tables import MEASURES as MEASURES_OF_PAIR
+from musclesolve.laboratory.results.tables.comparison_tables import (
+    ComparisonFacts,
+    groups_table,
+    muscles_table,
+)
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 

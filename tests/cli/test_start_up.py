@@ -19,7 +19,7 @@ OF_SCIPY = tuple(
 )
 UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", *OF_SCIPY)
 """What costs most: matplotlib and dask half of the imports, SciPy a fifth of a check."""
-OF_MODELS = ("musclesolve.opensim.model", "musclesolve.studies.study", "musclesolve.trajectory")
+OF_MODELS = ("musclesolve.models.opensim.model", "musclesolve.studies.study", "musclesolve.trajectory")
 
 COMMAND = """
 import sys
@@ -43,7 +43,7 @@ def loaded_by_command(tmp_path, names, *words, **environment):
     return (tmp_path / "found").read_text().split()
 
 
-@pytest.mark.parametrize("module", ["musclesolve", "musclesolve.forces"])
+@pytest.mark.parametrize("module", ["musclesolve", "musclesolve.laboratory.forces"])
 def test_importing_the_package_loads_nothing_heavy(module):
     code = f"import sys, {module}; print(*(name for name in {HEAVY} if name in sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

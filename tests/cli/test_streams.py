@@ -14,7 +14,7 @@ from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment as streams
-from musclesolve.plotting.page import page_style
+from musclesolve.laboratory.plotting.page import page_style
 
 MUSCLESOLVE = [sys.executable, "-m", "musclesolve"]
 

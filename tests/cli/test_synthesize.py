@@ -6,7 +6,7 @@ from pathlib import Path
 
 from command_line import typed
 
-from musclesolve.synthetic import faults
+from musclesolve.studies.synthetic import faults
 
 
 def call(*arguments: str) -> tuple[int, str]:

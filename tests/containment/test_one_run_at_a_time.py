@@ -17,9 +17,9 @@ from synthetic_result import result
 
 from musclesolve._util.locks import Lock
 from musclesolve.errors import BusyError, InputError
-from musclesolve.recording.text.text_file import write_text
-from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
+from musclesolve.tables.text_file import write_text
 
 
 def elsewhere(function, *arguments):

@@ -16,10 +16,10 @@ import musclesolve as ms
 from muscle_db.regular_file import RECORDING, RESULT, SETTINGS
 from musclesolve.dynamics import load_topology
 from musclesolve.errors import MuscleSolveError
-from musclesolve.recording.text.text_file import sha256
-from musclesolve.results.files.result_netcdf import result_attributes
+from musclesolve.laboratory.results.files.result_netcdf import result_attributes
 from musclesolve.studies.many_trials.run_many import find_trials
 from musclesolve.studies.many_trials.trial_record import check_table
+from musclesolve.tables.text_file import sha256
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these kinds of files are of POSIX")
 

@@ -20,14 +20,14 @@ from thorough import THOROUGH
 
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
-from musclesolve.plotting import figure_sets as save
+from musclesolve.laboratory.plotting import figure_sets as save
 from musclesolve.studies.many_trials import one_trial as one
 
 # What is open when Ctrl-C comes is closed when it is forgotten, and says so where warnings are errors.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 WATCHED = (
-    "results/files/atomic_writing.py",
+    "laboratory/results/files/atomic_writing.py",
     "_util/locks.py",
     "_util/written_files.py",
     "_util/processes.py",
@@ -116,7 +116,7 @@ def pipeline(monkeypatch):
     data = result()
     monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: data.copy())
     monkeypatch.setattr(one, "result_content", lambda data: b"new")
-    monkeypatch.setattr("musclesolve.report.page.trial_report", lambda result, path: b"page")
+    monkeypatch.setattr("musclesolve.laboratory.report.page.trial_report", lambda result, path: b"page")
     monkeypatch.setattr(save, "FIGURES", {})
 
 

@@ -20,12 +20,12 @@ from sharing_cases import RESTING, SMOOTH, equipped, leg
 import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import Cost, Problem, Status, costs, solve, solvers
-from musclesolve.checking.case import Stage
-from musclesolve.checking.check import all_checks
 from musclesolve.errors import InputError
-from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
-from musclesolve.recording import formats
-from musclesolve.results.dataset.quantities import ANALYSIS, KINDS, QUANTITIES
+from musclesolve.laboratory.checks.case import Stage
+from musclesolve.laboratory.checks.check import all_checks
+from musclesolve.laboratory.files import formats
+from musclesolve.laboratory.plotting.figure_sets import FIGURES, OF_MODEL
+from musclesolve.laboratory.results.dataset.quantities import ANALYSIS, KINDS, QUANTITIES
 from musclesolve.sharing import certify
 from musclesolve.sharing.cost import NEEDS, ForceSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -215,7 +215,7 @@ def the_other_leg_twice_is_the_leg(name: str, folder: Path) -> None:
 def is_described_and_has_a_stage(name: str, folder: Path) -> None:
     check = CHECKS[name]
     assert check.detect.__doc__ and check.stage in Stage
-    assert check.detect.__module__.startswith("musclesolve.checking")
+    assert check.detect.__module__.startswith("musclesolve.laboratory.checks")
 
 
 # Quantities

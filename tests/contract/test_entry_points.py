@@ -22,7 +22,7 @@ import numpy as np
 
 from musclesolve.files import Markers
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import read_lines
+from musclesolve.tables.text_file import read_lines
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.solver.batch import Batch
 
@@ -87,7 +87,7 @@ import warnings
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     import muscle_db, musclesolve as ms
-    from musclesolve.recording.formats import MARKERS, read_markers
+    from musclesolve.laboratory.files.formats import MARKERS, read_markers
     assert ms.costs()["their_cost"].source == "a test" and ms.costs()["force_squared"].source != "a test"
     assert ms.solvers()["their_solver"].summary == "The compiled solver under another name."
     assert "lost_solver" not in ms.solvers() and "batch" in ms.solvers()

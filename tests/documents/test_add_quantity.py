@@ -19,23 +19,23 @@ from types import SimpleNamespace
 import numpy as np
 import xarray as xr
 
-from musclesolve.results.dataset import quantities
+from musclesolve.laboratory.results.dataset import quantities
 
 NAME = "horizontal_contact_force"
 exec(Path("recipe.py").read_text(), vars(quantities))
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.live.page.page_settings import ShownQuantities
-from musclesolve.live.recorder import frame_columns
-from musclesolve.plotting import save_figures
-from musclesolve.plotting.study.group_figures import group_drawings
-from musclesolve.report.content import trial_sections
-from musclesolve.report.inputs import read_inputs
-from musclesolve.report.page import figure_page
-from musclesolve.report.sections import specifications
-from musclesolve.results.export.export import export
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.apps.live.page.page_settings import ShownQuantities
+from musclesolve.apps.live.recorder import frame_columns
+from musclesolve.laboratory.plotting import save_figures
+from musclesolve.laboratory.plotting.study.group_figures import group_drawings
+from musclesolve.laboratory.report.content import trial_sections
+from musclesolve.laboratory.report.inputs import read_inputs
+from musclesolve.laboratory.report.page import figure_page
+from musclesolve.laboratory.report.sections import specifications
+from musclesolve.laboratory.results.export.export import export
+from musclesolve.laboratory.results.files.result_netcdf import read_result
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import group_means, subject_means
 

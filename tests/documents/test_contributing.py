@@ -24,9 +24,9 @@ from types import SimpleNamespace
 import numpy as np
 import muscle_db
 import musclesolve as ms
-from musclesolve.checking.check import all_checks, examined_file
+from musclesolve.laboratory.checks.check import all_checks, examined_file
 from musclesolve.data import reference_stride
-from musclesolve.live.session import open_sink
+from musclesolve.apps.live.session import open_sink
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
                    optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])
@@ -43,8 +43,8 @@ try:
 except ms.InputError as error:
     assert error.code == "not_numbers" and error.where == "line 1"
 
-from musclesolve.results.dataset.quantities import QUANTITIES, in_set
-from musclesolve.plotting.figure_names import FIGURE_NAMES
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, in_set
+from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
 assert "horizontal_contact_force" in in_set("result", "uncertainty") and QUANTITIES["horizontal_contact_force"]
 assert FIGURE_NAMES["horizontal_contact_force"].section == "contact"
 
@@ -58,10 +58,10 @@ with socket.socket(type=socket.SOCK_DGRAM) as listener:
     sink.close()
 
 from musclesolve.cli.printing import json_text
-from musclesolve.desk.result_facts import result_facts
-from musclesolve.report import sections
-from musclesolve.report.page import write_report
-from musclesolve.results.statements import document, statements, summary
+from musclesolve.apps.desk.result_facts import result_facts
+from musclesolve.laboratory.report import sections
+from musclesolve.laboratory.report.page import write_report
+from musclesolve.laboratory.results.statements import document, statements, summary
 from report_inputs import small
 
 sections.figures_of = lambda data, kind: {}
@@ -83,13 +83,13 @@ assert ("largest force", words) in result_facts(path).summary
 import json
 import typer
 from musclesolve.cli import app
-from musclesolve.desk.fields import title_of
-from musclesolve.desk.steps.run_step import further_settings
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.recording.schema import validated, trial_document
-from musclesolve.settings.schema import schema_text
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.apps.desk.fields import title_of
+from musclesolve.apps.desk.steps.run_step import further_settings
+from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.tables.document import validated, trial_document
+from musclesolve.tables.settings import schema_text
+from musclesolve.tables.settings import tables_of
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 
 text = reference_stride().read_text()
 Path("braced.toml").write_text(text + "\\n[knee]\\nbrace_stiffness = 40\\n")

@@ -22,11 +22,11 @@ import musclesolve as ms
 from musclesolve import synthetic_recording
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
-from musclesolve.plotting.figure_names import FIGURE_NAMES
+from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 
-STUB = DOCS.parent / "musclesolve" / "plotting" / "__init__.pyi"
+STUB = DOCS.parent / "musclesolve" / "laboratory" / "plotting" / "__init__.pyi"
 NOT_FIGURES = {"save_figures", "current_style", "page_style"}
 YOURS = {
     "moments.csv": {"knee_flexion": np.linspace(5.0, 60.0, 20)},

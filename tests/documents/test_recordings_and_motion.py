@@ -13,7 +13,7 @@ from command_line import typed
 from package_tables import package_table, trial_tables
 
 from musclesolve.files import marker_sets
-from musclesolve.synthetic import faults
+from musclesolve.studies.synthetic import faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRIAL_FILE = (DOCS / "trial_file.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_every_marker_set_is_named() -> None:
 
 
 def test_every_code_of_check_is_described() -> None:
-    assert all(finding["about"] for finding in package_table("results/findings.toml").values())
+    assert all(finding["about"] for finding in package_table("laboratory/results/findings.toml").values())
 
 
 def test_the_findings_that_the_page_shows_are_those_of_the_command_before_them(tmp_path) -> None:

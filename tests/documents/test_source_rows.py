@@ -66,7 +66,7 @@ def test_every_document_has_its_table():
 
 def test_every_place_exists():
     places = re.findall(r"`((?:\w+\.)+\w+)(?::([\w.]+))?`", TEXT)
-    rooms = ("dynamics", "motion", "muscles", "pipeline", "recording", "sharing", "studies", "trajectory")
+    rooms = ("dynamics", "laboratory", "models", "muscles", "sharing", "studies", "tables", "trajectory")
     looked = 0
     for module, name in places:
         room = module.split(".")[0]

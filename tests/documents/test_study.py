@@ -14,9 +14,13 @@ from document_pages import DOCS, ROOT, blocks
 from synthetic_study import bump, cycles, smooth
 
 import musclesolve as ms
-from musclesolve.settings.other_files import DesignSettings, SubjectLineSettings, TrialLineSettings
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.recording.file_settings import (
+    DesignSettings,
+    SubjectLineSettings,
+    TrialLineSettings,
+)
 from musclesolve.studies.study.study_file import unit_settings
+from musclesolve.tables.settings import settings_of
 
 PAGE = DOCS / "study.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from benchmarks.validation.__main__ import SECTIONS
 from benchmarks.validation.page import data_folder, picture, table, write_sections, written
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 PAGE = text_of(DOCS / "validation.md")
 

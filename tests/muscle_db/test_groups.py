@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muscle_db
-from musclesolve.plotting.page.panels import GROUPS
+from musclesolve.laboratory.plotting.page.panels import GROUPS
 
 # Of muscles by the beginning of their name; Standring (ed.), Gray's Anatomy, 41st ed., chapters 80 to 84.
 ANATOMY = {

@@ -9,9 +9,9 @@ import numpy as np
 import muscle_db
 from musclesolve.dynamics import segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
 
 COLUMNS = (
     "musculotendon_length",

@@ -12,10 +12,10 @@ import pytest
 from packages import need
 
 from musclesolve.data import reference_stride
-from musclesolve.forces import prepare, share
+from musclesolve.laboratory.forces import prepare, share
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.models.body import energy_state, leg_volume
 from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
-from musclesolve.pipeline.body import energy_state, leg_volume
-from musclesolve.results.facts import Facts
 
 SLOW, STRENGTH, OPTIMAL, FASTEST, DENSITY, TENSION = 0.6, 1000.0, 0.10, 10.0, 1059.7, 0.25e6
 

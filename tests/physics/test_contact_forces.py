@@ -12,9 +12,9 @@ import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.models.knee import quadriceps
+from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.knee import quadriceps
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 import muscle_db
 from musclesolve.dynamics import joint_loads, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.models.knee import quadriceps
+from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.knee import quadriceps
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
 
 
 @pytest.mark.parametrize("side", ["r", "l"])

@@ -31,8 +31,8 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.forces import anatomy, ground_reactions
-from musclesolve.motion.signals.filter_choice import filter_choice
+from musclesolve.laboratory.forces import anatomy, ground_reactions
+from musclesolve.laboratory.motion.signals.filter_choice import filter_choice
 
 
 def random_load(tree, segment, frames=12):

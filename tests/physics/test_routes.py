@@ -12,7 +12,7 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, differentiate, forward_human_model, joint_moments_by_route
 from musclesolve.dynamics.inverse.explicit_moment import MomentsByRoute
 from musclesolve.errors import MuscleSolveError
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 
 def worst(model, motion, wrenches):

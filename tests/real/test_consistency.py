@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import projected_moments
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from musclesolve.files import Trial
-from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.settings.trial import FilterSettings
+from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice, filter_choice
+from musclesolve.laboratory.recording.trial_settings import FilterSettings
 
 CHOICES = {
     "residual_analysis": FilterSettings(cutoff_hz="residual_analysis"),

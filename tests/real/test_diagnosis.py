@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve import Problem, diagnose
-from musclesolve.results.dataset.result_quantities import directions
+from musclesolve.laboratory.results.dataset.result_quantities import directions
 
 PLANTARFLEXORS = (
     "gastrocnemius_medial",

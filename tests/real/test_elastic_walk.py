@@ -11,9 +11,9 @@ from motion_cases import attempt_cost
 from thorough import THOROUGH
 
 from musclesolve import Status
-from musclesolve.forces import prepare
+from musclesolve.laboratory.forces import prepare
+from musclesolve.models.share import motion_problem
 from musclesolve.muscles import ElasticMuscles
-from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing import RateLimits
 from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.certificate import Certifier

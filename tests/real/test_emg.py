@@ -14,8 +14,8 @@ from said import summary
 import musclesolve as ms
 from musclesolve import average_cycles, cycles
 from musclesolve.files import Trial
-from musclesolve.plotting import activations
-from musclesolve.results.tables.comparison_tables import cost_tables
+from musclesolve.laboratory.plotting import activations
+from musclesolve.laboratory.results.tables.comparison_tables import cost_tables
 
 MUSCLES = "silva_2003"
 COST = "stress_cubed"

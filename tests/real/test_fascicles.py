@@ -12,7 +12,7 @@ from said import summary
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.results.facts import Facts
+from musclesolve.laboratory.results.facts import Facts
 
 MUSCLE, COLUMN = "med_gas_l", "gastrocnemius_medial_l_m"
 

@@ -10,10 +10,10 @@ from recorded_data import recorded
 from thorough import some
 
 from musclesolve import read_osim
-from musclesolve.opensim.geometry import tendon_shifts
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.shared_choice import shared_choice
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
+from musclesolve.laboratory.analysis.opensim.shared_choice import shared_choice
+from musclesolve.models.opensim.geometry import tendon_shifts
+from musclesolve.models.opensim.kinematics import coordinate_values
 
 WALKS = {
     "scaled 2023": (

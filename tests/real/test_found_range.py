@@ -12,8 +12,8 @@ from thorough import some
 
 import musclesolve as ms
 from musclesolve.files import Trial
-from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.synthetic import faults, plant
+from musclesolve.laboratory.results.dataset import frame_validity as frames
+from musclesolve.studies.synthetic import faults, plant
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from recorded_data import recorded
 
 from musclesolve import Status, solve
 from musclesolve.files import Trial
-from musclesolve.forces import prepare, share
+from musclesolve.laboratory.forces import prepare, share
 from musclesolve.sharing import strength_margin
 from musclesolve.sharing.analysis.strength_margin import with_strength
 from musclesolve.studies import margins

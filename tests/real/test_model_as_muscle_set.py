@@ -10,7 +10,7 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.results.dataset.result_quantities import inputs_of
+from musclesolve.laboratory.results.dataset.result_quantities import inputs_of
 
 SCALED = "rajagopal_walk/reference/rajagopal_lai_uhlrich_2023_scaled.osim"
 MODELS = ("opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim", SCALED)

@@ -16,10 +16,10 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerations
-from musclesolve.forces import prepare, share
-from musclesolve.opensim.model import TO_GLOBAL
-from musclesolve.pipeline.linked_bodies import linked
-from musclesolve.pipeline.opensim.shared_choice import geometry_along
+from musclesolve.laboratory.analysis.linked_bodies import linked
+from musclesolve.laboratory.analysis.opensim.shared_choice import geometry_along
+from musclesolve.laboratory.forces import prepare, share
+from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.studies import contributions
 
 COORDINATES = ("hip_flexion_r", "knee_angle_r", "ankle_angle_r")

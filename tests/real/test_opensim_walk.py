@@ -11,8 +11,8 @@ from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
 from musclesolve import Status
-from musclesolve.forces import share
-from musclesolve.opensim import opensim_geometry
+from musclesolve.laboratory.forces import share
+from musclesolve.models.opensim import opensim_geometry
 
 STIFF = 1e5
 

@@ -10,8 +10,8 @@ from said import plausible
 
 import musclesolve as ms
 from musclesolve.files import Trial
-from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import AT_EDGE, plausibility
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.plausibility import AT_EDGE, plausibility
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.explicit_moment import neglected_share
-from musclesolve.forces import anatomy, ground_reactions
-from musclesolve.motion.signals.filter_choice import filter_choice
+from musclesolve.laboratory.forces import anatomy, ground_reactions
+from musclesolve.laboratory.motion.signals.filter_choice import filter_choice
 
 LEG = ("hip", "knee", "ankle")
 

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 from musclesolve import Status, costs, solve
-from musclesolve.pipeline.linked_bodies import full_problem
+from musclesolve.laboratory.analysis.linked_bodies import full_problem
 from musclesolve.sharing import certify, solve_full
 from musclesolve.sharing.full_formulation import FullProblem
 

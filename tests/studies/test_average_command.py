@@ -8,7 +8,7 @@ from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 
 from musclesolve import read_result
-from musclesolve.plotting import figure_names
+from musclesolve.laboratory.plotting import figure_names
 
 
 @pytest.fixture(autouse=True)

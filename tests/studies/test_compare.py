@@ -14,10 +14,10 @@ from synthetic_result import few_muscles, result, set_status, with_troubles
 from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve.plotting import activations as of_result
-from musclesolve.plotting.figure_names import drawings
-from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
-from musclesolve.results.tables.comparison_tables import (
+from musclesolve.laboratory.plotting import activations as of_result
+from musclesolve.laboratory.plotting.figure_names import drawings
+from musclesolve.laboratory.plotting.study.comparison_figures import COST_COLORS, line_style
+from musclesolve.laboratory.results.tables.comparison_tables import (
     ComparisonFacts,
     agreement_csv,
     cost_tables,
@@ -227,7 +227,7 @@ def test_the_table_for_other_programs_holds_every_pair(pair):
 
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):
     few = {"compare_contact_forces": drawings("comparison")["compare_contact_forces"]}
-    monkeypatch.setattr("musclesolve.plotting.figure_names.drawings", lambda kind: few)
+    monkeypatch.setattr("musclesolve.laboratory.plotting.figure_names.drawings", lambda kind: few)
     options = [part for cost in COSTS for part in ("--cost", cost)]
     done = typed("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
     assert done.exit_code in (0, 3), done.output
@@ -296,7 +296,7 @@ def test_costs_of_one_kind_differ_by_their_options(pytestconfig):
 def test_a_weak_person_and_a_small_reserve_weight(tmp_path, monkeypatch):
     """Frames out of reach get reserves, or are left without a solution; needless reserves are printed."""
     few = {"compare_contact_forces": drawings("comparison")["compare_contact_forces"]}
-    monkeypatch.setattr("musclesolve.plotting.figure_names.drawings", lambda kind: few)
+    monkeypatch.setattr("musclesolve.laboratory.plotting.figure_names.drawings", lambda kind: few)
     copy = TrialCopy()
     copy.lines += ["[muscles]", "strength = 0.25"]
     weak = copy.write(tmp_path / "weak")

@@ -8,7 +8,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.constants import USUAL_COST
-from musclesolve.results.dataset.quantities import QUANTITIES, following
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, following
 
 
 def test_a_comparison_has_the_state_of_muscles_under_every_cost():

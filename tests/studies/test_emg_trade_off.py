@@ -16,8 +16,8 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.files import Table, write_mot
-from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.page_style import figures_of
+from musclesolve.laboratory.plotting.figure_names import pages_of
+from musclesolve.laboratory.plotting.page.page_style import figures_of
 from musclesolve.studies import emg_offset, emg_trade_off
 from musclesolve.studies.emg_trade_off import knee_weight
 

@@ -12,10 +12,10 @@ import musclesolve as ms
 from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.forces import find_options, mechanics
+from musclesolve.laboratory.analysis.recorded_body import sharing_group
+from musclesolve.laboratory.forces import find_options, mechanics
+from musclesolve.models.share import share_part
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.recorded_body import sharing_group
-from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
 

@@ -14,11 +14,11 @@ from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import Wrench
 from musclesolve.dynamics.forward.simulate import Integration, System
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_with
-from musclesolve.forces import prepare, share
+from musclesolve.laboratory.forces import prepare, share
+from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.muscles import scale_muscles
-from musclesolve.results.dataset.assemble import assemble
 from musclesolve.studies.forward_problem import Tracking, problem_of
-from musclesolve.synthetic import reference_stride
+from musclesolve.studies.synthetic import reference_stride
 
 QUICK = Integration(tolerance=1e-7)
 

@@ -11,9 +11,9 @@ import numpy as np
 from small_model import axis, joint
 
 from musclesolve import read_osim
-from musclesolve.opensim import inverse_dynamics
-from musclesolve.opensim.external_loads import ExternalLoad
-from musclesolve.opensim.inverse_dynamics import model_motion
+from musclesolve.models.opensim import inverse_dynamics
+from musclesolve.models.opensim.external_loads import ExternalLoad
+from musclesolve.models.opensim.inverse_dynamics import model_motion
 
 FEET = ("calcn_r", "calcn_l")
 _LINE = "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>"

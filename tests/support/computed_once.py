@@ -19,12 +19,12 @@ from weakref import WeakSet
 import numpy as np
 import pytest
 
-from musclesolve.checking import check
 from musclesolve.dynamics import Wrench
-from musclesolve.recording.text import number_rows
-from musclesolve.report.picture import lofted_bones
-from musclesolve.synthetic import synthetic_recording
-from musclesolve.synthetic.reference_stride import ReferenceStride
+from musclesolve.laboratory.checks import check
+from musclesolve.laboratory.report.picture import lofted_bones
+from musclesolve.studies.synthetic import synthetic_recording
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride
+from musclesolve.tables import number_rows
 
 KEPT = 100
 """Answers of a function that are kept, those that were asked for last."""
@@ -53,7 +53,15 @@ def content(value: Any) -> bytes:
 
 
 HARMLESS = tuple(
-    f"musclesolve.{part}" for part in ("_util.worker_pool", "cli", "desk", "plotting", "report", "studies")
+    f"musclesolve.{part}"
+    for part in (
+        "_util.worker_pool",
+        "cli",
+        "apps.desk",
+        "laboratory.plotting",
+        "laboratory.report",
+        "studies",
+    )
 )
 """Parts of the package that examine no recording and make none."""
 

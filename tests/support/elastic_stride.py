@@ -11,7 +11,7 @@ import xarray as xr
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
+from musclesolve.laboratory.forces import prepare
 
 PUSH_OFF = (0.7, 0.95)
 """Sixteen frames of the right leg [s]."""

@@ -11,10 +11,10 @@ import numpy as np
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare_recording
-from musclesolve.pipeline.share import sharing_problem
-from musclesolve.recording.data import Emg
-from musclesolve.settings.trial import EmgSettings
+from musclesolve.laboratory.forces import prepare_recording
+from musclesolve.laboratory.recording.data import Emg
+from musclesolve.laboratory.recording.trial_settings import EmgSettings
+from musclesolve.models.share import sharing_problem
 
 FLOOR = 0.15
 """No muscle is less active: all contract against each other."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from musclesolve.checking.case import Case, load
-from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.results.finding import sorted_findings
-from musclesolve.results.judgement import Report
+from musclesolve.laboratory.checks.case import Case, load
+from musclesolve.laboratory.checks.check import all_checks, examined_file
+from musclesolve.laboratory.results.finding import sorted_findings
+from musclesolve.laboratory.results.judgement import Report
 
 
 def examined(path: Path, costs: bool = True) -> Report:

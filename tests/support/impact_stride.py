@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.synthetic.reference_stride import ReferenceStride
+from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
+from musclesolve.laboratory.forces import mechanics
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride
 
 Array = NDArray[np.float64]
 

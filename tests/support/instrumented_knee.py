@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from musclesolve.drafting.draft_folder import draft_folder, write_drafts
+from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 
 WALK, STATIC = "PS_ngait_og_ss1", "Static_for_scaling.trc"
 KINDS = {"text": (f"{WALK}.trc", f"{WALK}_kinetics.mot"), "c3d": (f"{WALK}.c3d",)}

@@ -11,10 +11,10 @@ import numpy as np
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import Emg, Fascicles
+from musclesolve.laboratory.recording.trial_settings import EmgSettings
 from musclesolve.muscles.muscle_parameters import QUANTITIES
-from musclesolve.recording.data import Emg, Fascicles
-from musclesolve.settings.trial import EmgSettings
 from musclesolve.studies.calibration.inner_optimum import PartMuscles
 
 CHANNELS = {"SOL": "soleus_r", "VL": "vastus_lateralis_r", "BF": "biceps_femoris_long_head_r"}

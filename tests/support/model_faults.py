@@ -13,17 +13,17 @@ from modeled import modeled
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import at_times
-from musclesolve.checking.model import load_units_and_axes as change
-from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.checking.model.model_case import Loads
 from musclesolve.errors import InputError
 from musclesolve.files import Table, read_mot
-from musclesolve.opensim.external_loads import foot_of_side
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.moments import shared_moments
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
+from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics, moments_under_loads
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.opensim.moments import shared_moments
+from musclesolve.laboratory.checks.model import load_units_and_axes as change
+from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.laboratory.checks.model.model_case import Loads
+from musclesolve.models.opensim.external_loads import foot_of_side
+from musclesolve.models.opensim.model import OpenSimModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.opensim.geometry import path_pulls
-from musclesolve.opensim.inverse_dynamics import InverseDynamics, JointReactions, distal_reactions
-from musclesolve.opensim.kinematics import body_motion
+from musclesolve.models.opensim.geometry import path_pulls
+from musclesolve.models.opensim.inverse_dynamics import InverseDynamics, JointReactions, distal_reactions
+from musclesolve.models.opensim.kinematics import body_motion
 
 
 def path_wrenches(model, values: np.ndarray, muscles: Sequence[str], tendon_force: np.ndarray) -> np.ndarray:

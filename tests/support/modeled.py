@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from musclesolve import costs
-from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
+from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.models.body import Sharing
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 

@@ -10,8 +10,8 @@ from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics import Targets, Wrench, fit_pose, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.synthetic import reference_stride
-from musclesolve.synthetic.reference_stride import ReferenceStride
+from musclesolve.studies.synthetic import reference_stride
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride
 
 Array = np.ndarray
 NODES = 60

@@ -15,10 +15,10 @@ import numpy as np
 from trial_copy import TrialCopy
 
 from musclesolve.files import write_mot, write_trc
-from musclesolve.synthetic import reference_stride
-from musclesolve.synthetic.places import Places, marker_places
-from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.synthetic_recording import (
+from musclesolve.studies.synthetic import reference_stride
+from musclesolve.studies.synthetic.places import Places, marker_places
+from musclesolve.studies.synthetic.recording_options import RecordingOptions
+from musclesolve.studies.synthetic.synthetic_recording import (
     FORCES,
     STANDING,
     TRIAL,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import musclesolve as ms
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings
+from musclesolve.tables.settings import tables_of
 
 
 @cache

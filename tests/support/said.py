@@ -7,11 +7,11 @@ from typing import Any
 import xarray as xr
 from synthetic_result import result
 
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import Judgement, judge
-from musclesolve.results.plausibility import Plausibility, plausibility
-from musclesolve.results.statements import Statement, chosen, document, statements
-from musclesolve.results.statements import summary as lines_of
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.judgement import Judgement, judge
+from musclesolve.laboratory.results.plausibility import Plausibility, plausibility
+from musclesolve.laboratory.results.statements import Statement, chosen, document, statements
+from musclesolve.laboratory.results.statements import summary as lines_of
 
 
 def summary(result) -> str:

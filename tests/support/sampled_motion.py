@@ -8,8 +8,8 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from musclesolve.files import read_mot
-from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
+from musclesolve.laboratory.motion.signals.low_pass import HALF_POWER
+from musclesolve.models.opensim.inverse_dynamics import ModelMotion, model_motion
 from musclesolve.signals import low_pass
 
 

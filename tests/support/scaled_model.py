@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.functions import Scaled
-from musclesolve.opensim.model import GROUND, BodyMass, Frame, Joint, OpenSimModel, TransformAxis
+from musclesolve.models.opensim.functions import Scaled
+from musclesolve.models.opensim.model import GROUND, BodyMass, Frame, Joint, OpenSimModel, TransformAxis
 
 Factors = Mapping[str, Array]
 

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint
+from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
-from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 
 Pose = tuple[np.ndarray, np.ndarray]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
 from musclesolve.dynamics.rotations import from_cardan, to_vector
-from musclesolve.synthetic import reference_stride
-from musclesolve.synthetic.reference_stride import ReferenceStride
+from musclesolve.studies.synthetic import reference_stride
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride
 from tests.support.c3d_files import PlateOnPaper, write_c3d
 
 Array = NDArray[np.float64]

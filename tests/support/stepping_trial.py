@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.files import Event, Markers, PlateForce, Subject, Trial
-from musclesolve.settings.trial import FilterSettings, RecordedSettings
+from musclesolve.laboratory.recording.trial_settings import FilterSettings, RecordedSettings
 
 Array = NDArray[np.float64]
 

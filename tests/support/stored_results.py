@@ -6,8 +6,8 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.files.result_netcdf import result_content
+from musclesolve.laboratory.results.files.atomic_writing import write_files
+from musclesolve.laboratory.results.files.result_netcdf import result_content
 
 
 def write_result(result: xr.Dataset, path: Path) -> None:

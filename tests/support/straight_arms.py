@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from trial_copy import TrialCopy
 
-from musclesolve.synthetic import reference_stride
+from musclesolve.studies.synthetic import reference_stride
 
 RATE, BEGINS = 100.0, 0.3  # [Hz]; when the stride begins in its recording [s]
 

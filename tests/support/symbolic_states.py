@@ -10,10 +10,10 @@ import numpy as np
 from fiber_dynamics import FiberDynamics
 from poses import motion_through
 
+from musclesolve.models.opensim import opensim_geometry
+from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.muscles import ElasticMuscles, muscle_state
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
 
 SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
 FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from musclesolve.recording.data import SIDES, Side
+from musclesolve.laboratory.recording.data import SIDES, Side
 
 
 def on_a_treadmill(copy) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from examined import examined
 
 from musclesolve.data import reference_stride
-from musclesolve.results.judgement import Report
-from musclesolve.synthetic import trial_copy as files
+from musclesolve.laboratory.results.judgement import Report
+from musclesolve.studies.synthetic import trial_copy as files
 
 
 class TrialCopy(files.Copy):

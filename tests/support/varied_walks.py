@@ -18,8 +18,8 @@ from trial_copy import TrialCopy
 
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.model.human_model import with_mass_factors
-from musclesolve.synthetic import reference_stride
-from musclesolve.synthetic.reference_stride import ReferenceStride, StrideSubject, foot_offsets
+from musclesolve.studies.synthetic import reference_stride
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride, StrideSubject, foot_offsets
 
 LANDMARKS = (
     "asis psis knee_lateral knee_medial ankle_lateral ankle_medial heel toe metatarsal_5 shoulder elbow_lateral "

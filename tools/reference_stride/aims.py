@@ -13,7 +13,7 @@ from series import Plan, inputs
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative
 
 from muscle_db.model import LEG_DOFS
-from musclesolve.synthetic.reference_stride import MIRROR, WRENCH
+from musclesolve.studies.synthetic.reference_stride import MIRROR, WRENCH
 
 Array = np.ndarray
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from musclesolve.synthetic.reference_stride import WRENCH, ReferenceStride, read_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.studies.synthetic.reference_stride import WRENCH, ReferenceStride, read_stride
+from musclesolve.studies.synthetic.synthetic_recording import synthetic_recording
 
-HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride_subject.toml.
+HEADER = """# The reference stride as coefficients: level walking of musclesolve/studies/synthetic/stride_subject.toml.
 #
-# Made by tools/reference_stride/make_stride.py; do not edit. musclesolve.synthetic.reference_stride() reads it.
+# Made by tools/reference_stride/make_stride.py; do not edit. musclesolve.studies.synthetic.reference_stride() reads it.
 # Series: a0, then a_k and b_k of every harmonic k: a0 + sum a_k cos(2 pi k phase) + b_k sin(2 pi k phase);
 # angles [rad], pelvis [m]. The phase is 0 at right heel strike; sided series are half a stride later on the left.
 # Ground: cubic B-splines over the stance of the right foot, force in body weights and moment about the ball of the foot

@@ -12,7 +12,7 @@ from targets import TRANSLATIONS, WITHIN, aimed_angles, aimed_ground, bands, nor
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.synthetic.reference_stride import ReferenceStride, StrideSubject
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride, StrideSubject
 
 Array = np.ndarray
 

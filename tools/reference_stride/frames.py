@@ -8,7 +8,7 @@ from muscle_db.model import LEG_DOFS
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.synthetic.reference_stride import StrideSubject
+from musclesolve.studies.synthetic.reference_stride import StrideSubject
 
 Array = np.ndarray
 

@@ -5,7 +5,7 @@ curves (schwartz_2008.csv, upper_body.csv) as the laws of motion of this project
 neither slip nor sink, the ground alone carries the body, its force acts under the foot and looks like the published
 one, and joint moments look like measured ones (winter_1991.csv). One nonlinear least-squares problem (aims.py)
 determines motion and forces together; the left side is the right side half a stride later. The subject is in
-musclesolve/synthetic/stride_subject.toml, which also evaluates what is found here; what the gait is meant to
+musclesolve/studies/synthetic/stride_subject.toml, which also evaluates what is found here; what the gait is meant to
 be like in aims.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
 """
 
@@ -20,7 +20,7 @@ from checks import all_checks, judge
 from series import HERE, Plan
 from solve import solve
 
-from musclesolve.synthetic.reference_stride import ReferenceStride
+from musclesolve.studies.synthetic.reference_stride import ReferenceStride
 
 BUNDLE = HERE.parent.parent / "musclesolve" / "data" / "reference_stride"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.synthetic.reference_stride import MIRROR, WRENCH, StrideLayout, StrideSubject
+from musclesolve.studies.synthetic.reference_stride import MIRROR, WRENCH, StrideLayout, StrideSubject
 
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent

@@ -35,16 +35,15 @@ class Facade:
 FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
-        *("", ".files", ".signals", ".cameras", ".dynamics", ".muscles", ".opensim"),
+        *("", ".files", ".signals", ".cameras", ".dynamics", ".muscles", ".models", ".models.opensim"),
         *(
             ".sharing",
             ".sharing.cost",
             ".symbolic",
             ".trajectory",
-            ".live",
-            ".studies",
-            ".synthetic",
-            ".plotting",
+            *(".laboratory", ".laboratory.plotting"),
+            *(".studies", ".studies.synthetic"),
+            *(".apps", ".apps.live"),
         ),
     )
 )

@@ -15,11 +15,14 @@ from places import ROOT
 
 PAGE = "limits.md"
 ROOMS = {
-    "recording": "Reading recordings",
-    "motion": "From markers to motion",
-    "checking": "Checks",
-    "pipeline": "Validity of frames",
-    "results": "Judgement of results",
+    "laboratory/recording": "Records",
+    "laboratory/markers": "Markers",
+    "laboratory/files": "Reading recordings",
+    "laboratory/trial": "Reading trials",
+    "laboratory/motion": "From markers to motion",
+    "laboratory/checks": "Checks",
+    "laboratory/analysis": "Validity of frames",
+    "laboratory/results": "Judgement of results",
 }
 HEAD = """# Limits
 

@@ -90,7 +90,7 @@ def run_section(title: str) -> None:
     Raises:
         SystemExit: a command ends with another exit code than 0.
     """
-    from musclesolve.plotting.page.page_style import SAVED
+    from musclesolve.laboratory.plotting.page.page_style import SAVED
 
     SAVED["png"]["dpi"] = DPI
     names: dict[str, object] = {"__name__": "__main__"}

@@ -26,7 +26,7 @@ from places import ROOT
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.synthetic import plant
+from musclesolve.studies.synthetic import plant
 
 
 def main(folder: Path) -> None:

@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.report.page import write_report
+from musclesolve.laboratory.report.page import write_report
 
 STILL, MODEL, REPORT, PICTURE, LIVE = (
     ROOT / "docs" / f"{name}.png" for name in ("still", "opensim_model", "report", "picture", "live_page")

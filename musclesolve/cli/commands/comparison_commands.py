@@ -11,7 +11,7 @@ from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, Solver, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
 from musclesolve.constants import AVERAGE_FILE
-from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,11 @@ def compare(
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.tables.comparison_tables import ComparisonFacts, cost_tables, summary_parts
+    from musclesolve.laboratory.results.tables.comparison_tables import (
+        ComparisonFacts,
+        cost_tables,
+        summary_parts,
+    )
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
@@ -51,9 +55,9 @@ def average(
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
-    from musclesolve.results.cycles.cycle_averages import average_results, stated_units
-    from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.tables.average_tables import average_remarks, average_table
+    from musclesolve.laboratory.results.cycles.cycle_averages import average_results, stated_units
+    from musclesolve.laboratory.results.files.atomic_writing import reserved
+    from musclesolve.laboratory.results.tables.average_tables import average_remarks, average_table
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):
@@ -124,14 +128,14 @@ def calibrate_muscles(
         calibration_lines,
         factor_table,
     )
-    from musclesolve.opensim.person_file import write_person, write_person_model
-    from musclesolve.plotting.study.question_figures import calibration_files
-    from musclesolve.recording.text.text_file import check_place
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.laboratory.plotting.study.question_figures import calibration_files
+    from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+    from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.models.opensim.person_file import write_person, write_person_model
     from musclesolve.studies.calibration.calibrate import calibrate_muscles
     from musclesolve.studies.calibration.calibration_problem import sentences_of
     from musclesolve.studies.calibration.free_parameters import stated_words
+    from musclesolve.tables.text_file import check_place
 
     check_place(output, "the muscles of one person", ".toml", table="person")
     if osim is not None:

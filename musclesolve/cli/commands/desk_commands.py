@@ -13,7 +13,12 @@ import typer
 from musclesolve.cli.options import output_option, with_settings
 from musclesolve.cli.printing import complain, finish, print_address, print_plain, print_summary, progress
 from musclesolve.errors import not_installed
-from musclesolve.settings.commands import CommandSettings, DeskSettings, WatchSettings, command_arguments
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    DeskSettings,
+    WatchSettings,
+    command_arguments,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +41,7 @@ def desk(
     for package in ("nicegui", "tomlkit"):
         if find_spec(package) is None:
             raise not_installed("the desk needs", package, "desk")
-    from musclesolve.desk.server import serve
+    from musclesolve.apps.desk.server import serve
 
     serve(folder, DeskSettings(**stated).port, browser, lambda address: print_address(address, "desk"))
 
@@ -46,7 +51,7 @@ KERNELS = (
     "musclesolve.sharing.kernel.level_walk",
     "musclesolve.sharing.kernel.simplex",
     "musclesolve.muscles.paths.kernel.entry",
-    "musclesolve.opensim.joint_kernel",
+    "musclesolve.models.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",
     "musclesolve.trajectory.chain_kernel",
     "musclesolve._util.series_kernel",
@@ -117,8 +122,8 @@ def watch(
     from musclesolve._util.processes import stop_signals
     from musclesolve.cli.result_documents import many_trials_document
     from musclesolve.cli.tables.trial_tables import exit_code_of, trials_remarks, trials_table
-    from musclesolve.plotting.figure_names import REPORT
-    from musclesolve.report.page import trial_report
+    from musclesolve.laboratory.plotting.figure_names import REPORT
+    from musclesolve.laboratory.report.page import trial_report
     from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch
 
     watched = Watch(
@@ -153,7 +158,7 @@ def watch(
 
 def _print_new(records: "list[TrialRecord]", printed: "dict[str, TrialRecord]") -> None:
     """Print the outcomes of recordings since the last output."""
-    from musclesolve.results.judgement import LABELS
+    from musclesolve.laboratory.results.judgement import LABELS
 
     for record in records:
         if printed.get(record.name) == record:

@@ -27,10 +27,19 @@ from musclesolve.cli.options import (
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.constants import SEED
 from musclesolve.data.bundled import reference_stride
-from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
+from musclesolve.laboratory.plotting.page.page_style import PageStyle, page_style
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    FigureSettings,
+    command_arguments,
+)
+from musclesolve.laboratory.recording.trial_settings import (
+    ModelSettings,
+    RecordedSettings,
+    run_arguments,
+    share_arguments,
+)
+from musclesolve.tables.settings import settings_of
 
 
 def demo(
@@ -125,7 +134,7 @@ def analyze(
     figures: also as files; False: neither figures nor page. show: write the page in any case, and open it.
     questions: answered beside the questions of the trial file.
     """
-    from musclesolve.results.files.result_netcdf import check_folder
+    from musclesolve.laboratory.results.files.result_netcdf import check_folder
     from musclesolve.sharing.solver.batch import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
     from musclesolve.studies.questions.answers import answer_files, asked_of

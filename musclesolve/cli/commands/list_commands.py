@@ -15,7 +15,7 @@ from musclesolve.cli.options import marker_set_names, muscle_names, output_optio
 from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,8 +41,8 @@ def muscles(
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
     import muscle_db
     from musclesolve.cli.tables.list_tables import muscle_in_full, muscle_table, person_table, set_table
-    from musclesolve.opensim.find_muscle_set import find_muscle_set
-    from musclesolve.opensim.person_file import person_of_set
+    from musclesolve.models.opensim.find_muscle_set import find_muscle_set
+    from musclesolve.models.opensim.person_file import person_of_set
 
     database = settings.get("database")
     if database is None and name and similar(name, muscle_db.available()):
@@ -80,12 +80,12 @@ def person(
 ) -> None:
     """Show the factors of one person's muscles, and write them as an OpenSim model."""
     from musclesolve.cli.tables.list_tables import person_table
-    from musclesolve.opensim.person_file import read_person
+    from musclesolve.models.opensim.person_file import read_person
 
     read = read_person(file)
     console().print(person_table(read))
     if osim is not None:
-        from musclesolve.opensim.person_file import write_person_model
+        from musclesolve.models.opensim.person_file import write_person_model
 
         for note in write_person_model(read, osim):
             console().print(f"note: {note}")
@@ -97,15 +97,15 @@ def _passive_moments(database: MuscleDatabase, output: Path | None, shown: list[
     import xarray as xr
 
     from musclesolve.cli.tables.list_tables import FILE, passive_moment_csv, passive_moment_table
+    from musclesolve.laboratory.results.files.atomic_writing import write_files
     from musclesolve.muscles.passive.joint_moments import passive_moments
-    from musclesolve.results.files.atomic_writing import write_files
 
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")
     moments = {rule: passive_moments(database, rule) for rule in rules}
     paths: list[Path] = []
     if output is not None:
-        from musclesolve.plotting.page.page_style import figures_of
-        from musclesolve.plotting.study import listed_figures
+        from musclesolve.laboratory.plotting.page.page_style import figures_of
+        from musclesolve.laboratory.plotting.study import listed_figures
 
         draw = {
             listed_figures.PASSIVE_FILE: lambda _: listed_figures.passive_moment_figure(
@@ -126,7 +126,7 @@ def markers(
 ) -> None:
     """List the marker sets, or show one in full."""
     from musclesolve.cli.tables.list_tables import marker_set_in_full
-    from musclesolve.recording.markers.marker_names import marker_sets
+    from musclesolve.laboratory.markers.marker_names import marker_sets
 
     if name is None:
         rows = [
@@ -142,7 +142,7 @@ def markers(
 
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.synthetic.faults import faults
+    from musclesolve.studies.synthetic.faults import faults
 
     rows = [{"name": name, "what": " ".join(fault.about.split())} for name, fault in faults().items()]
     _listed("faults", ("name", "what"), rows, "musclesolve synthesize --fault NAME")
@@ -171,10 +171,10 @@ def costs(
 def _cost_figure(path: Path) -> list[Path]:
     """Draw the shapes of the costs, of muscles of the default set in a bent leg at rest."""
     import muscle_db
-    from musclesolve.pipeline.pose_problem import pose_problem
-    from musclesolve.plotting.page.page_style import file_content, page_style
-    from musclesolve.plotting.study.listed_figures import cost_shapes
-    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.laboratory.plotting.page.page_style import file_content, page_style
+    from musclesolve.laboratory.plotting.study.listed_figures import cost_shapes
+    from musclesolve.laboratory.results.files.atomic_writing import write_files
+    from musclesolve.models.pose_problem import pose_problem
 
     bent = {"hip_flexion_r": 0.4, "knee_flexion_r": 0.7, "ankle_dorsiflexion_r": 0.1}  # [rad]
     problem = pose_problem(bent, None, dict.fromkeys(bent, 0.0), muscle_db.DEFAULT)
@@ -199,7 +199,7 @@ def solvers() -> None:
 
 def figures() -> None:
     """List the figures that commands write: of what, and the variable that each needs."""
-    from musclesolve.plotting.figure_names import FIGURE_NAMES
+    from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
 
     rows = [
         {"name": name, "of": ", ".join(figure.of), "needs": figure.needs}
@@ -220,7 +220,7 @@ def _listed(
     files: Iterable[Path] = (),
 ) -> None:
     """Print a line for each row; the document has the rows with all their keys."""
-    from musclesolve.results.tables.lines import names, titled_table
+    from musclesolve.laboratory.results.tables.lines import names, titled_table
 
     cells = [
         [
@@ -246,7 +246,7 @@ def benchmark(
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
     from musclesolve.cli.result_documents import benchmark_document
-    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
     from musclesolve.studies.benchmark import benchmark as study
 
     with nullcontext() if output is None else reserved(output):

@@ -14,9 +14,14 @@ from musclesolve.cli.finished_result import finish_result
 from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, print_address, progress
 from musclesolve.constants import RESULT_FILE
-from musclesolve.settings.commands import CommandSettings, LiveSettings, StreamSettings, command_arguments
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import AUTO
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    LiveSettings,
+    StreamSettings,
+    command_arguments,
+)
+from musclesolve.laboratory.recording.trial_settings import AUTO
+from musclesolve.tables.settings import settings_of
 
 
 @with_settings(CommandSettings, command_arguments("live"))
@@ -89,13 +94,13 @@ def live(
         _replay_into(trial, output, settings)
         return
     from musclesolve._util.processes import stop_signals
+    from musclesolve.apps.live.joining import Wanted
+    from musclesolve.apps.live.live import Live
+    from musclesolve.apps.live.recorder import Recorder
+    from musclesolve.apps.live.session import SessionWatch, check_streams, open_session, open_sink
+    from musclesolve.apps.live.stream import run_session
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
-    from musclesolve.live.joining import Wanted
-    from musclesolve.live.live import Live
-    from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import SessionWatch, check_streams, open_session, open_sink
-    from musclesolve.live.stream import run_session
-    from musclesolve.recording.data import Trial
+    from musclesolve.laboratory.recording.data import Trial
 
     feet: Any = None if options.plate is None else [None if foot == AUTO else foot for foot in options.plate]
     axes, rate, seconds = (options.forward, options.up), options.rate, options.seconds
@@ -116,7 +121,7 @@ def live(
         if record is not None:
             sinks.append(Recorder(record, say))
         if page:  # its process loads what it needs while the trial is prepared
-            from musclesolve.live.page.page_sink import LivePage
+            from musclesolve.apps.live.page.page_sink import LivePage
 
             shown = LivePage(page_settings, options.page_port, not no_browser, print_address)
             closing.callback(shown.close)
@@ -144,7 +149,7 @@ def live(
             stop = closing.enter_context(stop_signals())
             passed = run_session(ready, joined, going, stop, seconds, fresh=True)
         else:
-            from musclesolve.live.standing import Standing, stand_first
+            from musclesolve.apps.live.standing import Standing, stand_first
 
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
@@ -163,9 +168,9 @@ def live(
 
 def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
     """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarize it."""
-    from musclesolve.live.replay import replay
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import result_content
+    from musclesolve.apps.live.replay import replay
+    from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+    from musclesolve.laboratory.results.files.result_netcdf import result_content
 
     with progress() as report, reserved(output):
         result = replay(trial, progress=report, **settings).result

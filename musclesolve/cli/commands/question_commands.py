@@ -10,7 +10,11 @@ from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
-from musclesolve.settings.commands import CommandSettings, MarginSettings, command_arguments
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    MarginSettings,
+    command_arguments,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +43,7 @@ def finish_answer(
     name: str, answer: "xr.Dataset", document: Callable[[], dict[str, Any]], paths: list[Path], code: int = 0
 ) -> None:
     """Print the tables and lines of an answer, or its document."""
-    from musclesolve.results.tables.question_tables import answer_tables
+    from musclesolve.laboratory.results.tables.question_tables import answer_tables
 
     tables, remarks = answer_tables(answer, name)
     finish(name.replace("_", "-"), [*tables, "\n".join(remarks)], document, paths, code)
@@ -51,7 +55,7 @@ def contributions(
     cost: Cost = None,
 ) -> None:
     """Compute the contributions of each muscle: support, braking, propulsion, contact forces of the joints, work."""
-    from musclesolve.results.tables.question_tables import contribution_document, stance_csv
+    from musclesolve.laboratory.results.tables.question_tables import contribution_document, stance_csv
     from musclesolve.studies.questions.contributions import contributions
 
     answer, paths = answered(
@@ -73,7 +77,7 @@ def margins(
     **settings: Any,
 ) -> None:
     """Find the least strength of each muscle and group for the motion, and the muscles that take over."""
-    from musclesolve.results.tables.question_tables import margin_document, margins_csv
+    from musclesolve.laboratory.results.tables.question_tables import margin_document, margins_csv
     from musclesolve.studies.questions.margins import margins
     from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
@@ -105,7 +109,7 @@ def what_if(
     **settings: Any,
 ) -> None:
     """Share one motion with weak or missing muscles, a device, or other settings, compared with now."""
-    from musclesolve.results.tables.question_tables import judgement_document, scenario_facts
+    from musclesolve.laboratory.results.tables.question_tables import judgement_document, scenario_facts
     from musclesolve.studies.questions.what_if import what_if
 
     def ask(loaded: Any, report: Any) -> "xr.Dataset":
@@ -124,9 +128,9 @@ def coordination(
     output: Annotated[Path, output_option("Folder for coordination.nc and the figures.")],
 ) -> None:
     """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
-    from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.files.result_netcdf import read_result
-    from musclesolve.results.tables.question_tables import coordination_document
+    from musclesolve.laboratory.results.files.atomic_writing import reserved
+    from musclesolve.laboratory.results.files.result_netcdf import read_result
+    from musclesolve.laboratory.results.tables.question_tables import coordination_document
     from musclesolve.studies.questions.coordination import coordination
     from musclesolve.studies.written_answer import write_answer
 

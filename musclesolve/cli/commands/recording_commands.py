@@ -25,13 +25,18 @@ from musclesolve.cli.printing import (
     progress,
 )
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.results.tables.lines import line, lines
-from musclesolve.settings.commands import SYNTHETIC, CommandSettings, SyntheticSettings, command_arguments
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.recording.command_settings import (
+    SYNTHETIC,
+    CommandSettings,
+    SyntheticSettings,
+    command_arguments,
+)
+from musclesolve.laboratory.results.tables.lines import line, lines
+from musclesolve.tables.settings import settings_of
 
 if TYPE_CHECKING:
-    from musclesolve.drafting.draft_folder import FolderDraft
-    from musclesolve.results.judgement import Report
+    from musclesolve.laboratory.draft.draft_folder import FolderDraft
+    from musclesolve.laboratory.results.judgement import Report
     from musclesolve.studies.calibration.body_calibration import BodyCalibration
     from musclesolve.studies.study.check_study import StudyCheck
 
@@ -66,15 +71,15 @@ def init(
     if study:
         _init_study(folder, output, force, subject)
         return
-    from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-    from musclesolve.drafting.subject_size import GivenSubject
+    from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
+    from musclesolve.laboratory.draft.subject_size import GivenSubject
 
     draft = draft_folder(folder, output, GivenSubject(**subject))
     _print_draft(draft, write_drafts(draft, force))
 
 
 def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping[str, Any]) -> None:
-    from musclesolve.drafting.study.draft_study import draft_study, write_study
+    from musclesolve.studies.draft.draft_study import draft_study, write_study
 
     for key in subject:
         raise typer.BadParameter(
@@ -123,7 +128,7 @@ def check(
     A study: the problems of every trial that is not excluded. A folder: of every trial file in it, or of its study.
     """
     from musclesolve.cli.tables import trial_tables
-    from musclesolve.recording.schema import is_study
+    from musclesolve.tables.document import is_study
 
     if trial.is_dir() or is_study(trial):
         from musclesolve.studies.study.check_study import check_folder, check_study
@@ -167,7 +172,7 @@ def calibrate(
 ) -> None:
     """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
     from musclesolve.cli.tables.calibration_tables import camera_table
-    from musclesolve.recording.cameras.camera_file import read_camera_file
+    from musclesolve.laboratory.files.cameras.camera_file import read_camera_file
 
     console().print(camera_table(read_camera_file(cameras)))
 
@@ -184,9 +189,9 @@ def calibrate_body(
 
     Nothing is applied: the written file is used where the tables subject and plates of a trial file name it.
     """
-    from musclesolve.recording.text.text_file import check_place
-    from musclesolve.results.files.atomic_writing import reserved
+    from musclesolve.laboratory.results.files.atomic_writing import reserved
     from musclesolve.studies.calibration import body_calibration
+    from musclesolve.tables.text_file import check_place
 
     with progress() as report, reserved(output.parent):
         check_place(output, "the body of one subject", ".toml", table="body")
@@ -199,7 +204,7 @@ def calibrate_body(
 def _fitted(body: "BodyCalibration", path: Path) -> "Iterator[RenderableType | str]":
     """Yield the body, the remarks on unknowns, the effect on each trial, and the lines for a trial file."""
     from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
-    from musclesolve.drafting.draft_text import value_text
+    from musclesolve.laboratory.draft.draft_text import value_text
 
     stated, off = body.stated["mass_kg"], 1.96 * body.mass_sd
     yield line(
@@ -226,7 +231,7 @@ def convert(
     **settings: Any,
 ) -> None:
     """Write markers or forces of a recording as files that OpenSim reads."""
-    from musclesolve.recording.formats import convert as write
+    from musclesolve.laboratory.files.formats import convert as write
 
     for note in write(source, output, **settings):
         print_table(note)
@@ -242,8 +247,8 @@ def synthesize(
     **stated: Any,
 ) -> None:
     """Make a recording with known truth (truth.nc): the reference stride or a run, with noise and gaps."""
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.synthetic import recording_options, synthetic_recording
+    from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+    from musclesolve.studies.synthetic import recording_options, synthetic_recording
 
     gaps = tuple(recording_options.parse_gap(text) for text in gap or ())
     with reserved(output):

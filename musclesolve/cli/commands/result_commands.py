@@ -8,9 +8,13 @@ import typer
 from musclesolve.cli.options import Questions, output_option, with_settings
 from musclesolve.cli.printing import print_files, print_lines, print_summary, progress
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import page_style
-from musclesolve.results.tables.lines import line
-from musclesolve.settings.commands import CommandSettings, ExportSettings, command_arguments
+from musclesolve.laboratory.plotting.page.page_style import page_style
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    ExportSettings,
+    command_arguments,
+)
+from musclesolve.laboratory.results.tables.lines import line
 
 Geometry = Annotated[
     Path | None,
@@ -41,10 +45,14 @@ def report(
     **settings: Any,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
-    from musclesolve.report.page import write_report
+    from musclesolve.laboratory.report.page import write_report
 
     with page_style(**settings), progress() as update:
-        written, inputs = write_report(result, output, update, geometry, questions or ())
+        if questions:
+            from musclesolve.studies.questions.answers import answer_results  # loads the analysis
+
+            answer_results(result, questions, update)
+        written, inputs = write_report(result, output, update, geometry)
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))
@@ -70,10 +78,10 @@ def picture(
     **settings: Any,
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
-    from musclesolve.report.inputs import Changed, recording_state
-    from musclesolve.report.picture.moving_picture import save_picture
-    from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.files.result_netcdf import read_result
+    from musclesolve.laboratory.report.inputs import Changed, recording_state
+    from musclesolve.laboratory.report.picture.moving_picture import save_picture
+    from musclesolve.laboratory.results.files.atomic_writing import reserved
+    from musclesolve.laboratory.results.files.result_netcdf import read_result
 
     path = output or result.parent
     path = path / "picture.html" if path.is_dir() else path
@@ -96,8 +104,8 @@ def plot(
     **settings: Any,
 ) -> None:
     """Draw the figures of a result as files, also for a paper; they replace the figures in the folder."""
-    from musclesolve.plotting.figure_sets import save_figures
-    from musclesolve.results.files.result_netcdf import read_result
+    from musclesolve.laboratory.plotting.figure_sets import save_figures
+    from musclesolve.laboratory.results.files.result_netcdf import read_result
 
     figures = settings.pop("figures", ())
     if output is not None and output.suffix.casefold() in (".png", ".pdf", ".svg") and not output.is_dir():
@@ -127,9 +135,9 @@ def export(
     **settings: Any,
 ) -> None:
     """Write the series of a result for OpenSim, spreadsheets, MATLAB or data frames."""
-    from musclesolve.results.export import export as exporting
-    from musclesolve.results.export.time_series import find_naming
-    from musclesolve.results.files.result_netcdf import read_result
+    from musclesolve.laboratory.results.export import export as exporting
+    from musclesolve.laboratory.results.export.time_series import find_naming
+    from musclesolve.laboratory.results.files.result_netcdf import read_result
 
     stated = ExportSettings(**settings)
     target = exporting.target_path(result, output, stated.format)
@@ -154,7 +162,7 @@ def norms(
     **settings: Any,
 ) -> None:
     """Draft the norm file of a laboratory from the healthy subjects of a study."""
-    from musclesolve.results.cycles.gait_scores import UNITS
+    from musclesolve.laboratory.results.cycles.gait_scores import UNITS
     from musclesolve.studies.study.draft_norms import draft_norms
 
     written, norm = draft_norms(study, output, **settings)

@@ -15,10 +15,14 @@ from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
 from musclesolve.cli.options import drawn_figures, output_option, with_settings
 from musclesolve.cli.printing import complain, finish, progress
-from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.results.tables.lines import line, lines
-from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.plotting.page.page_style import PageStyle, page_style
+from musclesolve.laboratory.recording.command_settings import (
+    CommandSettings,
+    FigureSettings,
+    command_arguments,
+)
+from musclesolve.laboratory.results.tables.lines import line, lines
+from musclesolve.tables.settings import settings_of
 
 if TYPE_CHECKING:
     from musclesolve.studies.dataset.compute_dataset import Estimate
@@ -46,7 +50,7 @@ def study(
     """
     from musclesolve.cli.result_documents import study_document
     from musclesolve.cli.tables.trial_tables import exit_code_of
-    from musclesolve.report.study.written_pages import study_into
+    from musclesolve.studies.pages.written_pages import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
     drawn = bool(drawn_figures(figures, style))
@@ -92,7 +96,7 @@ def dataset(
         finish("dataset", _estimated(estimated), lambda: asdict(estimated), code=code)
         return
     from musclesolve.cli.tables.trial_tables import exit_code_of
-    from musclesolve.report.study.written_pages import dataset_into
+    from musclesolve.studies.pages.written_pages import dataset_into
 
     with progress() as report:
         data, computed, paths = dataset_into(sources, output, progress=report, **settings)
@@ -157,7 +161,7 @@ def _without_names(study: Study, reasons: Mapping[str, str]) -> Iterator[tuple[s
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of trials by outcome and by verdict."""
     from musclesolve.cli.tables.trial_tables import outcomes_line
-    from musclesolve.results.judgement import counted_verdicts
+    from musclesolve.laboratory.results.judgement import counted_verdicts
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     study, records = computed.study, computed.records
@@ -170,7 +174,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
-    from musclesolve.results.tables import study_tables
+    from musclesolve.laboratory.results.tables import study_tables
 
     study, records = result.computed.study, result.computed.records
     yield from _outcomes(result.computed)

@@ -11,11 +11,19 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.arrays import median_of_known
+from musclesolve.laboratory.results.tables.lines import (
+    decimal,
+    line,
+    lines,
+    names,
+    numbers,
+    titled_table,
+    words,
+)
 from musclesolve.muscles.person import COMPARED, PersonMuscles
-from musclesolve.results.tables.lines import decimal, line, lines, names, numbers, titled_table, words
 
 if TYPE_CHECKING:
-    from musclesolve.recording.cameras.camera_file import CameraFile
+    from musclesolve.laboratory.files.cameras.camera_file import CameraFile
     from musclesolve.studies.calibration.body_calibration import FoundParameter, ResidualSize, TrialOutcome
 
 
@@ -74,7 +82,7 @@ def camera_table(recording: "CameraFile") -> Table:
     Below them the position of each camera, and its standard deviation for the largest digitizing error that the
     residuals of the control points allow.
     """
-    from musclesolve.recording.cameras.reconstruction import calibration_notes, largest_noise
+    from musclesolve.laboratory.files.cameras.reconstruction import calibration_notes, largest_noise
 
     fits = recording.calibrations
     listing = titled_table(

@@ -11,11 +11,11 @@ from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import check_known
+from musclesolve.laboratory.markers.landmarks import landmarks
+from musclesolve.laboratory.markers.marker_names import marker_sets, markers_of
+from musclesolve.laboratory.results.tables.lines import csv_text, names, numbers, titled_table, words
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.muscles.person import PersonMuscles, tendons
-from musclesolve.recording.markers.landmarks import landmarks
-from musclesolve.recording.markers.marker_names import marker_sets, markers_of
-from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table, words
 
 
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:

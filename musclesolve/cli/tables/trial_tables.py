@@ -10,8 +10,8 @@ from rich.table import Column, Table
 
 from musclesolve._util.messages import shortened
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.results.finding import SEVERITIES, Finding, Severity
-from musclesolve.results.judgement import (
+from musclesolve.laboratory.results.finding import SEVERITIES, Finding, Severity
+from musclesolve.laboratory.results.judgement import (
     IN_PART,
     LABELS,
     NOT_PLAUSIBLE,
@@ -20,7 +20,7 @@ from musclesolve.results.judgement import (
     WITH_CARE,
     Report,
 )
-from musclesolve.results.tables.lines import decimal, line, names, numbers, titled_table, words
+from musclesolve.laboratory.results.tables.lines import decimal, line, names, numbers, titled_table, words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ with knots dense enough for all frequencies of the motion: a coarse spline answe
 frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. The factor is computed and not applied.
 A body of any kind has it: `ChangingBody` is its protocol. `MeasuredBody` is a model of natural coordinates; an
-OpenSim model is one in `pipeline.opensim.reduced_residual`.
+OpenSim model is one in `laboratory.analysis.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
 simulation tracks the motion with residual actuators of limited strength.

@@ -27,9 +27,9 @@ from musclesolve.muscles.paths.paths import Paths, joined_paths
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import fiber_and_tendon_lengths
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches, frame_maps, scaled_paths, sided
+from musclesolve.muscles.settings import MuscleSettings
 from musclesolve.muscles.strength import TendonStrain, set_tendon_strains, strengths
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import MuscleSettings
+from musclesolve.tables.settings import settings_of
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Cost(ABC):
         name: in messages and results.
         formula: what is minimized (F force, F0 maximum isometric force).
         source: where it comes from.
-        works: keys of these works in the list of references (report/texts/citations.toml).
+        works: keys of these works in the list of references (laboratory/report/texts/citations.toml).
         use: for whom it is, in the list of costs; "" where it is for comparison with work that used it.
         data: optional fields of Problem without which it is not defined.
         of_all_frames: whether its terms in one frame depend on the others (`Problem.largest_arm`).

@@ -14,15 +14,13 @@ from musclesolve._util.checks import check_type
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import file_content
-from musclesolve.plotting.study.listed_figures import solver_times
-from musclesolve.recording.schema import check_value
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.leg_problem import leg_problem
-from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table
-from musclesolve.run_trial import run
-from musclesolve.settings.commands import BENCHMARK_COSTS, BenchmarkSettings
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.plotting.page.page_style import file_content
+from musclesolve.laboratory.plotting.study.listed_figures import solver_times
+from musclesolve.laboratory.recording.command_settings import BENCHMARK_COSTS, BenchmarkSettings
+from musclesolve.laboratory.results.dataset.leg_problem import leg_problem
+from musclesolve.laboratory.results.tables.lines import csv_text, names, numbers, titled_table
+from musclesolve.laboratory.run_trial import run
+from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solver.solver_registry import solvers as registered_solvers
@@ -38,6 +36,8 @@ from musclesolve.studies.benchmark.measure import (
     takes,
     varied,
 )
+from musclesolve.tables.document import check_value
+from musclesolve.tables.settings import settings_of
 
 RULES = settings_of(BenchmarkSettings)
 CALLS = 3000

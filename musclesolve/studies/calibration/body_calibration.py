@@ -20,17 +20,18 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import file_error, input_error
-from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.ground_reaction import ground_reactions
-from musclesolve.pipeline.mechanics import Mechanics, subject_model
-from musclesolve.recording.data import SIDES, SubjectBody, Trial
-from musclesolve.recording.plates.foot_forces import corrected_plates, plate_numbers, unmeasured_free_moments
-from musclesolve.recording.schema import check_value, tables_text
-from musclesolve.recording.text.text_file import name_from
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.settings.commands import BodyCalibrationSettings
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import REDUCED, PlateSettings
+from musclesolve.laboratory.analysis.mechanics import Mechanics, subject_model
+from musclesolve.laboratory.forces import mechanics, recording_of
+from musclesolve.laboratory.motion.ground_reaction import ground_reactions
+from musclesolve.laboratory.recording.command_settings import BodyCalibrationSettings
+from musclesolve.laboratory.recording.data import SIDES, SubjectBody, Trial
+from musclesolve.laboratory.recording.trial_settings import REDUCED, PlateSettings
+from musclesolve.laboratory.results.files.atomic_writing import write_files
+from musclesolve.laboratory.trial.plates.foot_forces import (
+    corrected_plates,
+    plate_numbers,
+    unmeasured_free_moments,
+)
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_residual import (
     CENTER,
@@ -48,6 +49,9 @@ from musclesolve.studies.calibration.body_residual import (
     trial_pieces,
 )
 from musclesolve.studies.uncertainty.replay import standard_deviations
+from musclesolve.tables.document import check_value, tables_text
+from musclesolve.tables.settings import settings_of
+from musclesolve.tables.text_file import name_from
 from musclesolve.version import __version__
 
 PERSON = ("mass_kg", "stature_m", "sex")

@@ -34,7 +34,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.laboratory.motion.signals.low_pass import low_pass
 from musclesolve.studies.calibration.body_residual import BODY, MASS, BodyParameter, TrialResidual
 
 SAMPLES = 2.5

@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, grouped, true_runs
-from musclesolve.checking.forces.newtons_law import measured
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
-from musclesolve.motion.ground_reaction import wrench_at_origin
-from musclesolve.motion.motion_plausibility import without_joint_jump
-from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.recording.data import SIDES, PlateForce, Trial
-from musclesolve.recording.plates.foot_forces import plate_numbers
-from musclesolve.recording.units_and_axes import rotation_of
+from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.checks.forces.newtons_law import measured
+from musclesolve.laboratory.motion.ground_reaction import wrench_at_origin
+from musclesolve.laboratory.motion.motion_plausibility import without_joint_jump
+from musclesolve.laboratory.recording.axes import rotation_of
+from musclesolve.laboratory.recording.data import SIDES, PlateForce, Trial
+from musclesolve.laboratory.trial.plates.foot_forces import plate_numbers
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

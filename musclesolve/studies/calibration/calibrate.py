@@ -28,16 +28,14 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import Progress, WarningNote, capitalized, check_known, few, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
-from musclesolve.forces import prepare
-from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.analysis.strength_geometry import StrengthGeometry, strength_geometry
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import AnyTrial, Trial
+from musclesolve.laboratory.trial.trial_file import ModelTrial
+from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles, is_own_set
 from musclesolve.muscles.strength_tests import StrengthTests, read_strength_tests
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
-from musclesolve.recording.data import AnyTrial, Trial
-from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.trial.settings import is_own_set
-from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.calibration.body_calibration import check_different, check_one_subject
 from musclesolve.studies.calibration.calibration_problem import (
@@ -61,6 +59,7 @@ from musclesolve.studies.calibration.observations import (
     by_channel,
 )
 from musclesolve.studies.emg_trade_off import FEWEST_CHANNELS, shared_lag
+from musclesolve.tables.text_file import sha256
 from musclesolve.version import __version__
 
 AnyBody = RecordedBody | ModelBody

@@ -22,9 +22,9 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import unknown_name
 from musclesolve._util.sides import OTHER, SIDES, side_of, split_side, with_side
 from musclesolve.errors import input_error
+from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.strength import ACHILLES, achilles_muscles
-from musclesolve.opensim.muscle_set import long_name
 
 STRENGTH, FIBER, SLACK, STRAIN = QUANTITIES
 NAMES = {"strength": STRENGTH} | {name: name for name in QUANTITIES}

@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
+from musclesolve.models.share import motion_problem, share_part
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change
-from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solution_derivatives import solution_derivatives

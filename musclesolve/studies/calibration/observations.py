@@ -18,10 +18,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.motion.signals.emg_envelope import envelopes_in_unit, shaped
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
 
 EMG, FASCICLE, RESERVE, STRENGTH_TEST = "EMG", "fascicle length", "reserve", "strength test"

@@ -18,18 +18,17 @@ import pandas as pd
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import Progress, shortened
 from musclesolve._util.processes import cores
-from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
-from musclesolve.drafting.study.study_trials import KEEP_ONE
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.opensim.b3d import read_b3d
-from musclesolve.opensim.service_folders import WITHOUT_PLATES
-from musclesolve.recording.schema import trial_document
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.dataset.quantities import kept_variables
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.settings.commands import KEPT
-from musclesolve.settings.trial import is_predicted
+from musclesolve.laboratory.draft.study_trials import KEEP_ONE
+from musclesolve.laboratory.files.b3d import read_b3d
+from musclesolve.laboratory.files.service_folders import WITHOUT_PLATES
+from musclesolve.laboratory.recording.command_settings import KEPT
+from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.laboratory.recording.trial_settings import is_predicted
+from musclesolve.laboratory.results.dataset.quantities import kept_variables
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
+from musclesolve.studies.draft.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
@@ -38,6 +37,7 @@ from musclesolve.studies.study.means import csv_of
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.unpacked_trials import INPUTS
+from musclesolve.tables.text_file import file_path
 
 OF_RESULT = (
     *("frames", "muscles", "mass_kg", "ground_forces"),

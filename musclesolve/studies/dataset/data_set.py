@@ -16,13 +16,13 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import check_known, suggestion, unknown_name
 from musclesolve._util.sides import side_of
 from musclesolve.errors import file_error
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.dataset.frame_validity import muscle_sides
-from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.results.judgement import USABLE, WITH_CARE
+from musclesolve.laboratory.results.dataset.frame_validity import muscle_sides
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
+from musclesolve.laboratory.results.files.result_netcdf import read_result
+from musclesolve.laboratory.results.judgement import USABLE, WITH_CARE
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.tables.text_file import file_path
 
 SUBJECTS, TRIALS = "subjects.csv", "trials"
 """Table of the subjects, and folder with a folder of each trial."""
@@ -106,7 +106,7 @@ class DataSet:
 
         Args:
             split: "train", "validation" or "test"; all of them unless given.
-            verdicts: of the trials that are chosen, as `results.judgement` names them; None for all.
+            verdicts: of the trials that are chosen, as `laboratory.results.judgement` names them; None for all.
         """
         chosen = self.trials.loc[self.computed]
         if split is not None:

@@ -14,13 +14,12 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import findings_of
-from musclesolve.checking.named_causes import causes_named
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
-from musclesolve.forces import prepare
-from musclesolve.pipeline.simulated_body import is_simulated
-from musclesolve.plotting.figure_names import (
+from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.checks.named_causes import causes_named
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.plotting.figure_names import (
     MODEL,
     RECORDING,
     REPORT,
@@ -30,12 +29,12 @@ from musclesolve.plotting.figure_names import (
     in_every_format,
     pages_of,
 )
-from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, figures_of, page_style
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import shared_result
-from musclesolve.results.dataset.quantities import kept_of
-from musclesolve.results.files.atomic_writing import Content, reserved, write_files
-from musclesolve.results.files.result_netcdf import (
+from musclesolve.laboratory.plotting.page.page_style import A4_PAGE, PageStyle, figures_of, page_style
+from musclesolve.laboratory.recording.trial_settings import is_predicted
+from musclesolve.laboratory.results.dataset.assemble import shared_result
+from musclesolve.laboratory.results.dataset.quantities import kept_of
+from musclesolve.laboratory.results.files.atomic_writing import Content, reserved, write_files
+from musclesolve.laboratory.results.files.result_netcdf import (
     check_folder,
     check_inputs,
     check_model,
@@ -46,11 +45,12 @@ from musclesolve.results.files.result_netcdf import (
     storable,
     trial_from,
 )
-from musclesolve.results.plausibility import judged_facts, with_uncertainty
-from musclesolve.run_trial import run, share_model
-from musclesolve.settings.trial import is_predicted
+from musclesolve.laboratory.results.plausibility import judged_facts, with_uncertainty
+from musclesolve.laboratory.results.recipe import ATTRIBUTE, settings_hash
+from musclesolve.laboratory.run_trial import run, share_model
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.simulated_body import is_simulated
 from musclesolve.studies.many_trials.trial_record import (
-    ATTRIBUTE,
     MEASURES,
     Measures,
     Outcome,
@@ -59,13 +59,12 @@ from musclesolve.studies.many_trials.trial_record import (
     is_current,
     opened_hashes,
     recipe,
-    settings_hash,
 )
 
 if TYPE_CHECKING:
-    from musclesolve.pipeline.opensim.model_body import ModelBody
-    from musclesolve.pipeline.recorded_body import RecordedBody
-    from musclesolve.studies.study.unpacked_trials import B3DSource
+    from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+    from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+    from musclesolve.studies.many_trials.b3d_source import B3DSource
 
 ACTIVATIONS = "activations.csv"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
@@ -224,7 +223,7 @@ def share_into(
     MuJoCo and biorbd have a table of activations instead of STO files. inputs: model, coordinates and moments
     (None where the options have loads). options: further keywords of `share_model`.
     """
-    from musclesolve.results.export.time_series import ENDINGS, activation_csv, storage_files
+    from musclesolve.laboratory.results.export.time_series import ENDINGS, activation_csv, storage_files
 
     stem = inputs[1].stem
     if not inputs[0].exists():
@@ -269,7 +268,7 @@ def _left_over(folder: Path, more: Iterable[str] = ()) -> list[str]:
 
 
 def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
+    from musclesolve.laboratory.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
     return figure_sets.figure_files(result, progress)
 

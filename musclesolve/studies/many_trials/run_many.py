@@ -23,14 +23,14 @@ from musclesolve._util.processes import cores, end_inside_script
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve._util.written_files import number_of, safe
 from musclesolve.errors import InputError, file_error, input_error, not_installed
-from musclesolve.plotting.page.page_style import current_style
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.settings.trial import run_arguments
+from musclesolve.laboratory.plotting.page.page_style import current_style
+from musclesolve.laboratory.recording.trial_settings import run_arguments
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
+from musclesolve.tables.text_file import file_path
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def write_table(records: Sequence[TrialRecord], output: Path) -> None:
 
 def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
     """Refuse options that would fail for every trial, before any computation."""
-    from musclesolve.pipeline.run_options import check_choices
+    from musclesolve.laboratory.analysis.run_options import check_choices
 
     end_inside_script()
     check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))

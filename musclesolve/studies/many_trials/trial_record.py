@@ -22,23 +22,22 @@ from muscle_db.regular_file import RECORDING, FileState, file_state, open_regula
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import file_error
-from musclesolve.plotting.page.page_style import current_style
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.text.text_file import hash_of, name_in
-from musclesolve.recording.trial.trial_file import named_hashes
-from musclesolve.results.dataset.result_quantities import listed, storable
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
-from musclesolve.results.plausibility import judged_facts
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.laboratory.plotting.page.page_style import current_style
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.results.dataset.result_quantities import listed, storable
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.judgement import NOT_USABLE, USABLE, judge
+from musclesolve.laboratory.results.plausibility import judged_facts
+from musclesolve.laboratory.results.recipe import ATTRIBUTE, _read
+from musclesolve.laboratory.results.tables.lines import csv_text
+from musclesolve.laboratory.trial.trial_file import named_hashes
+from musclesolve.tables.text_file import hash_of, name_in
 from musclesolve.version import __version__
 
 BUNDLED = Path(muscle_db.__file__).resolve().parent, Path(__file__).resolve().parents[2]
 """Folders of the program, whose files the version identifies."""
 CHANGED = "changed"
 """In place of the hash of a file that changed after it was opened."""
-ATTRIBUTE = "recipe"
-"""Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
 
 def input_hashes(trial: AnyTrial) -> dict[str, str]:
@@ -57,12 +56,6 @@ def opened_hashes(opened: Mapping[Path, FileState], trial: Path) -> dict[str, st
         for path, state in opened.items()
         if not any(path.resolve().is_relative_to(bundled) for bundled in BUNDLED)
     }
-
-
-def settings_hash(content: Mapping[str, Any]) -> str:
-    """Hash of the settings of a trial file on which its result depends: comments and [questions] do not matter."""
-    settings = {table: values for table, values in content.items() if table != "questions"}
-    return hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def recipe(
@@ -92,16 +85,6 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
     return whole and (drawn or not figures) and not changed_inputs(made["files"], trial)
 
 
-def _read(text: str) -> dict[str, Any]:
-    """The parts of the JSON of a recipe; empty without any."""
-    try:
-        made = json.loads(text)
-    except ValueError:
-        return {}
-    whole = isinstance(made, dict) and {"files", "written", "options", "settings", "page"} <= made.keys()
-    return made if whole else {}
-
-
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
     """The names of the files of a trial that differ from the files of `input_hashes`."""
     # These are all files of the trial: a trial file that names others has another hash itself.
@@ -121,17 +104,6 @@ def inputs_hash(text: str) -> str:
     """
     hashes = sorted(sha for name, sha in hashed_files(text).items() if not name.endswith(TRIAL_FILE))
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:16] if hashes else ""
-
-
-def has_settings(text: str, content: Mapping[str, Any]) -> bool:
-    """Return whether the result of a recipe belongs to the settings of a trial file as they are."""
-    return bool(_read(text).get("settings") == settings_hash(content))
-
-
-def options_in(text: str) -> dict[str, Any]:
-    """The options in the JSON of a recipe, except objects; empty without any."""
-    options = _read(text).get("options", {})
-    return {key: value for key, value in options.items() if " sha256:" not in str(value)}
 
 
 def _page() -> Any:
@@ -229,7 +201,7 @@ class Measures:
     movement: str  # movement of the result
     plausibility: str  # the verdict: plausible, at the edge, not plausible or not known
     reason: str  # of this verdict
-    verdict: str  # of `results.judgement`
+    verdict: str  # of `laboratory.results.judgement`
     findings: list[str]  # its errors and warnings
     codes: list[str] = field(default_factory=list)  # severity and code of each of these
     frames: int = 0

@@ -23,7 +23,8 @@ from muscle_db.regular_file import file_state
 from musclesolve._util.messages import natural_place, suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
-from musclesolve.drafting.folder_contents import (
+from musclesolve.errors import BusyError, MuscleSolveError, file_error
+from musclesolve.laboratory.draft.folder_contents import (
     bent_joints,
     is_kind_word,
     says_functional,
@@ -31,17 +32,17 @@ from musclesolve.drafting.folder_contents import (
     says_static,
     stands_by_name,
 )
-from musclesolve.errors import BusyError, MuscleSolveError, file_error
-from musclesolve.opensim.service_folders import data_file
-from musclesolve.recording.schema import Document, examined, tables_text, trial_document, validated
-from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.trial.settings import with_paths
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.settings.other_files import CameraFileSettings
-from musclesolve.settings.trial import RecordedSettings, is_predicted
+from musclesolve.laboratory.files.service_folders import data_file
+from musclesolve.laboratory.recording.file_settings import CameraFileSettings
+from musclesolve.laboratory.recording.trial_document import of_model, trial_document
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings, is_predicted
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+from musclesolve.laboratory.trial.settings import with_paths
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import find_name, write_table
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
+from musclesolve.tables.document import Document, examined, tables_text, validated
+from musclesolve.tables.text_file import name_from
 
 LOOK = 0.05
 """Interval at which the computing process is checked [s]."""
@@ -89,7 +90,7 @@ class Template:
         self.path = Path(os.path.realpath(path))
         document = trial_document(self.path)
         validated(document, document.kind)
-        self.is_model, self.content = document.of_model, document.content
+        self.is_model, self.content = of_model(document), document.content
         self.cameras: Document | None = None
         self.place: Place = ("files", "coordinates" if self.is_model else "markers")
         recording = self._path("files", str(self.place[1]))

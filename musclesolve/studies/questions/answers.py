@@ -5,7 +5,7 @@ contributions without ground reactions, does not prevent the result: the file th
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,25 +13,29 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.messages import Progress, check_known
-from musclesolve.checking.case import finding_of
-from musclesolve.checking.check import check
+from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.pipeline.run_options import with_arguments
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.schema import Document, examined, trial_document
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.result_netcdf import (
+from musclesolve.laboratory.analysis.run_options import with_arguments
+from musclesolve.laboratory.checks.case import finding_of
+from musclesolve.laboratory.checks.check import check
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.laboratory.recording.trial_settings import QUESTIONS, QuestionSettings
+from musclesolve.laboratory.report.inputs import RESULT, analyzed_trial, read_inputs
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+from musclesolve.laboratory.results.files.result_netcdf import (
     ASKED,
+    check_folder,
     netcdf_bytes,
     result_attributes,
     trial_from,
     trial_path,
 )
-from musclesolve.results.finding import sorted_findings
-from musclesolve.results.judgement import Report
-from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
-from musclesolve.settings.trial import QUESTIONS, QuestionSettings
+from musclesolve.laboratory.results.finding import sorted_findings
+from musclesolve.laboratory.results.judgement import Report
+from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, QUESTION
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.tables.document import Document, examined
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -221,7 +225,31 @@ def answer_files(
 
 def files_again(questions: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
     """Makers of the files of questions beside a stored result, with the options that its file names."""
-    from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, options_in
+    from musclesolve.laboratory.results.recipe import ATTRIBUTE, options_in
 
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(questions, options).items() if make is not None}
+
+
+def answer_results(
+    paths: Sequence[str | Path], questions: Sequence[str], report: Progress = no_progress
+) -> None:
+    """Write the answers to questions beside every result; the trial file states scenarios and bounds."""
+    for source in read_inputs(paths).sources:
+        if source.kind != RESULT:
+            continue
+        trial = analyzed_trial(source.data)
+        if trial is None or trial.suffix != ".toml" or not trial.is_file():
+            raise file_error(
+                "missing_file",
+                source.path,
+                "the trial file of the result is not there, and answers need it",
+                "a result of `musclesolve run`, with its trial file where it was",
+                "compute the result again from its trial file",
+            )
+        makers = files_again(asked_of(trial, questions), source.data)
+        for place, (name, content) in enumerate(makers.items()):
+            report(name.removesuffix(".nc").replace("_", "-"), place / len(makers))
+            with reserved(source.path.parent):
+                check_folder(source.path.parent, name, trial)
+                write_files(source.path.parent, {name: content(source.data, source.path)})

@@ -9,9 +9,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import unknown_name
+from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
+from musclesolve.models.share import sharing_problem
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solving import solve

@@ -18,20 +18,20 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
-from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
-from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.linked_bodies import Linked, linked
-from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import assemble, segment_axes
-from musclesolve.results.dataset.labels import Variable
-from musclesolve.results.dataset.quantities import QUANTITIES, explained
-from musclesolve.results.dataset.result_quantities import body_weight, heading_angle
-from musclesolve.results.facts import Facts
+from musclesolve.laboratory.analysis.linked_bodies import Linked, linked
+from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.results.dataset.assemble import assemble, segment_axes
+from musclesolve.laboratory.results.dataset.labels import Variable
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
+from musclesolve.laboratory.results.dataset.result_quantities import body_weight, heading_angle
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.body import Analysis
+from musclesolve.models.share import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS
 from musclesolve.studies.written_answer import judgement_of
@@ -185,7 +185,7 @@ def _of_contact_forces(
         place, joint = sides.index(side), names.index(name)
 
         def pressed(push: Array, about: Array, name: str = name) -> Array:
-            """Return the forces on the medial and the lateral contact, (..., T, 2); see `pipeline.knee`."""
+            """Return the forces on the medial and the lateral contact, (..., T, 2); see `models.knee`."""
             down, _, medial = np.moveaxis(axes[name], 1, 0)
             axial = 0.5 * (push * down).sum(axis=-1)
             frontal = (about * np.cross(down, medial)).sum(axis=-1) / spacing[name].distance

@@ -22,11 +22,11 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
+from musclesolve.laboratory.results.dataset.checked import as_dataset, check_parts
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
+from musclesolve.laboratory.results.dataset.result_quantities import shared_dofs
+from musclesolve.laboratory.results.facts import Facts
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN
-from musclesolve.results.dataset.checked import as_dataset, check_parts
-from musclesolve.results.dataset.quantities import QUANTITIES, explained
-from musclesolve.results.dataset.result_quantities import shared_dofs
-from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
 from musclesolve.studies.compare import co_contraction
 from musclesolve.studies.written_answer import judgement_of

@@ -21,17 +21,17 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask, greatest
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of
-from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
-from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share, share_part, sharing_problem
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.dataset.quantities import QUANTITIES, explained
-from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.results.dataset.assemble import assemble
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
+from musclesolve.laboratory.results.dataset.result_quantities import body_weight
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
+from musclesolve.models.share import share, share_part, sharing_problem
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.strength_margin import (
     StrengthMargin,

@@ -18,22 +18,21 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import Progress, as_text, no_progress, unknown_name
 from musclesolve._util.sides import split_side
-from musclesolve.checking.check import findings_of
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
-from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis, SharingGroup, SolvedGroup
-from musclesolve.pipeline.linked_bodies import linked
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run_options import check_consistent
-from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.assemble import assemble, segment_axes
-from musclesolve.results.dataset.quantities import explained
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.analysis.linked_bodies import linked
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.results.dataset.assemble import assemble, segment_axes
+from musclesolve.laboratory.results.dataset.quantities import explained
+from musclesolve.laboratory.results.dataset.result_quantities import body_weight, magnitude
+from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
+from musclesolve.models.share import share_part
 from musclesolve.studies.compare import stacked
 from musclesolve.studies.known_names import (
     check_factor,
@@ -45,6 +44,7 @@ from musclesolve.studies.known_names import (
 from musclesolve.studies.questions import assistance
 from musclesolve.studies.questions.margins import weakened
 from musclesolve.studies.written_answer import judgement_of
+from musclesolve.tables.settings import settings_of
 
 NOW = "now"
 """Name of the first scenario, the unchanged trial."""

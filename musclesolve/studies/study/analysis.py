@@ -17,18 +17,17 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, grouped
 from musclesolve._util.messages import Progress, count_of, no_progress, shortened
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES
-from musclesolve.recording.text.text_file import hash_of
-from musclesolve.results.cycles.discrete_values import discrete_values, values_file, with_values
-from musclesolve.results.cycles.gait_cycles import SPREAD
-from musclesolve.results.cycles.outliers import JUDGED, with_outliers
-from musclesolve.results.dataset.quantities import in_set
-from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.files.atomic_writing import marked, reserved, unchanged, write_files
-from musclesolve.results.finding import Cost, Finding, Where
-from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
-from musclesolve.results.tables.study_tables import comparisons_csv
-from musclesolve.settings.commands import VALUES_FORMATS
+from musclesolve.laboratory.recording.command_settings import VALUES_FORMATS
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.laboratory.results.cycles.discrete_values import discrete_values, values_file, with_values
+from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD
+from musclesolve.laboratory.results.cycles.outliers import JUDGED, with_outliers
+from musclesolve.laboratory.results.dataset.quantities import in_set
+from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.files.atomic_writing import marked, reserved, unchanged, write_files
+from musclesolve.laboratory.results.finding import Cost, Finding, Where
+from musclesolve.laboratory.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
+from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, compare_curves
@@ -49,6 +48,7 @@ from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, comput
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
+from musclesolve.tables.text_file import hash_of
 from musclesolve.version import __version__, version_of
 
 KEPT = "study.kept"

@@ -13,7 +13,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.worker_pool import Lost
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, input_error
-from musclesolve.results.judgement import Report, counted_verdicts
+from musclesolve.laboratory.results.judgement import Report, counted_verdicts
 from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials, in_processes
 from musclesolve.studies.questions.answers import check_with_questions

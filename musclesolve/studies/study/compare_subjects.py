@@ -41,11 +41,11 @@ from musclesolve._util.arrays import Array, Indices, grouped, mean_of_known, med
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import enumerated
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
-from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
-from musclesolve.results.cycles.outliers import JUDGED, NORMAL
-from musclesolve.results.dataset.quantities import said_of, shown
-from musclesolve.results.finding import Cost, Finding, Where, finding, sorted_findings
-from musclesolve.results.movement import RUNNING, WALKING
+from musclesolve.laboratory.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.laboratory.results.cycles.outliers import JUDGED, NORMAL
+from musclesolve.laboratory.results.dataset.quantities import said_of, shown
+from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding, sorted_findings
+from musclesolve.laboratory.results.movement import RUNNING, WALKING
 from musclesolve.studies.study.means import COVERED, WITHIN
 
 FEWEST_SUBJECTS, OWN_GROUP = 3, 4

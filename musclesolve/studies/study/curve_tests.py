@@ -16,13 +16,11 @@ import xarray as xr
 from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.errors import input_error
-from musclesolve.recording.schema import check_value
-from musclesolve.results.cycles.discrete_values import Outcome, matching, without_arms_and_empty
-from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
-from musclesolve.results.dataset.quantities import in_set
-from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
-from musclesolve.settings.other_files import DesignSettings
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.recording.file_settings import DesignSettings
+from musclesolve.laboratory.results.cycles.discrete_values import Outcome, matching, without_arms_and_empty
+from musclesolve.laboratory.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.laboratory.results.dataset.quantities import in_set
+from musclesolve.laboratory.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.studies.study.means import COVERED, WITHIN, check_means, groups_of, in_order
 from musclesolve.studies.study.random_field import (
     Effect,
@@ -35,6 +33,8 @@ from musclesolve.studies.study.random_field import (
     smoothness,
     variance_ratio,
 )
+from musclesolve.tables.document import check_value
+from musclesolve.tables.settings import settings_of
 
 FEWEST_SUBJECTS = 3
 """Least number of subjects of a group in a test."""

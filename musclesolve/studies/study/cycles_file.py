@@ -10,14 +10,19 @@ import xarray as xr
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import DESIGNED, FAST, TRIAL_FILE
 from musclesolve.errors import file_error
-from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
-from musclesolve.results.dataset.frame_validity import sides, with_word_coordinates
-from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
-from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_answers, read_result, result_attributes
-from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
+from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD, cycles
+from musclesolve.laboratory.results.dataset.frame_validity import sides, with_word_coordinates
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.files.result_netcdf import (
+    netcdf_bytes,
+    read_answers,
+    read_result,
+    result_attributes,
+)
+from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.known_names import muscle_groups
 
 CYCLES = "cycles.nc"

@@ -9,11 +9,11 @@ from musclesolve._util.arrays import Array, mean_of_known, sd_of_known
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error
-from musclesolve.results.cycles import gait_scores
-from musclesolve.results.cycles.gait_cycles import curves_of
-from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.laboratory.results.cycles import gait_scores
+from musclesolve.laboratory.results.cycles.gait_cycles import curves_of
+from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.files.atomic_writing import write_files
+from musclesolve.laboratory.results.tables.lines import csv_text
 from musclesolve.studies.study.means import subject_means
 from musclesolve.studies.study.study_data import open_study
 

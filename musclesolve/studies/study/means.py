@@ -20,11 +20,11 @@ from musclesolve._util.arrays import Array, Mask, equal_groups, mean_of_known, s
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.messages import check_known
 from musclesolve.errors import input_error
-from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
-from musclesolve.results.tables.lines import frame_csv
-from musclesolve.settings.other_files import DesignSettings
-from musclesolve.settings.schema import settings_of
+from musclesolve.laboratory.recording.file_settings import DesignSettings
+from musclesolve.laboratory.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.laboratory.results.tables.lines import frame_csv
 from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
+from musclesolve.tables.settings import settings_of
 
 COVERED = 0.5
 """Least share of the percentages that the mean curve of a subject must have to be compared."""

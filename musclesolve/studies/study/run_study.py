@@ -9,15 +9,14 @@ from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
-from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.recording.schema import tables_text, trial_document, value_text
-from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.trial.settings import with_paths
-from musclesolve.results.cycles.discrete_values import value_of
-from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
+from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY
+from musclesolve.laboratory.recording.trial_document import of_model as is_of_model
+from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings, is_predicted
+from musclesolve.laboratory.results.cycles.discrete_values import value_of
+from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+from musclesolve.laboratory.trial.settings import with_paths
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
@@ -35,6 +34,9 @@ from musclesolve.studies.study.study_file import (
     read_study,
 )
 from musclesolve.studies.study.unpacked_trials import source_of, unpacked_notes
+from musclesolve.tables.document import tables_text, value_text
+from musclesolve.tables.settings import tables_of
+from musclesolve.tables.text_file import sha256
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -288,7 +290,7 @@ def trial_file(
         source_path = study.document.input_file("trials", trial.name, str(source["file"]))
         document = trial_document(source_path)
         content = with_paths(document.content, source_path.parent, path)
-        of_model = document.of_model
+        of_model = is_of_model(document)
         if "files" not in content:
             raise document.error(
                 "studies.study_file" if "trials" in content else "studies.not_a_trial_file", "files"

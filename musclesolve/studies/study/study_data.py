@@ -22,16 +22,15 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike, common
-from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
-from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
-from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
-from musclesolve.results.dataset.quantities import KINDS, in_set
-from musclesolve.results.dataset.result_quantities import storable, texts
-from musclesolve.results.files.atomic_writing import written_whole
-from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf
-from musclesolve.results.finding import Finding
+from musclesolve.laboratory.results.cycles.cycle_averages import PROBLEM, check_alike, common
+from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD, STRENGTH
+from musclesolve.laboratory.results.cycles.movement_landmarks import NO_CYCLE
+from musclesolve.laboratory.results.cycles.normalization import OF_SUBJECT, normalized
+from musclesolve.laboratory.results.dataset.quantities import KINDS, in_set
+from musclesolve.laboratory.results.dataset.result_quantities import storable, texts
+from musclesolve.laboratory.results.files.atomic_writing import written_whole
+from musclesolve.laboratory.results.files.result_netcdf import DAMAGED, opened_netcdf
+from musclesolve.laboratory.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.run_study import ComputedStudy
@@ -43,6 +42,7 @@ from musclesolve.studies.study.study_findings import (
     leg_verdicts,
     unusable,
 )
+from musclesolve.tables.text_file import file_path
 from musclesolve.version import __version__
 
 DATA = STUDY_FILE

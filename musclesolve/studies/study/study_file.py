@@ -13,30 +13,31 @@ from musclesolve._util.messages import as_text, suggestion
 from musclesolve._util.sides import SIDES
 from musclesolve._util.written_files import safe
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import Document, trial_document, validated
-from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.cycles.discrete_values import is_number_of_cycle
-from musclesolve.results.cycles.normalization import unit_settings
-from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
-from musclesolve.settings.other_files import (
+from musclesolve.laboratory.files.subjects_table import SubjectsTable, read_subjects
+from musclesolve.laboratory.recording.file_settings import (
     DesignSettings,
     SubjectLineSettings,
     study_settings,
     trial_line_settings,
 )
-from musclesolve.settings.schema import Setting, is_number, settings_of, tables_of
-from musclesolve.settings.trial import (
+from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.laboratory.recording.trial_settings import (
     FileSettings,
     ModelSettings,
     RecordedSettings,
     SubjectSettings,
     TimeSettings,
 )
+from musclesolve.laboratory.results.cycles.discrete_values import is_number_of_cycle
+from musclesolve.laboratory.results.cycles.normalization import unit_settings
+from musclesolve.laboratory.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.questions.answers import check_texts
+from musclesolve.tables.document import Document, validated
+from musclesolve.tables.settings import Setting, is_number, settings_of, tables_of
+from musclesolve.tables.text_file import file_path
 
 TITLE, SUBJECTS_TABLE = "title", "subjects_table"
 SOURCES = ("file", "model", "b3d", "markers")

@@ -13,10 +13,17 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.messages import count_of, shortened
-from musclesolve.recording.data import SIDES
-from musclesolve.results.finding import FINDINGS, Finding, Run, stored_findings, texts
-from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
-from musclesolve.results.tables.study_tables import curve_tests
+from musclesolve.laboratory.recording.data import SIDES
+from musclesolve.laboratory.results.finding import FINDINGS, Finding, Run, stored_findings, texts
+from musclesolve.laboratory.results.plausibility import (
+    AT_EDGE,
+    DEGREES,
+    FLAGS,
+    NOT_KNOWN,
+    NOT_PLAUSIBLE,
+    PLAUSIBLE,
+)
+from musclesolve.laboratory.results.tables.study_tables import curve_tests
 
 VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
 

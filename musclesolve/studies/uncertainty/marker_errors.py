@@ -12,13 +12,19 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.anatomy.anatomy import measured_body
-from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, filtered_markers, standing_trial
-from musclesolve.motion.events.gait import gait_events
-from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.pipeline.mechanics import TIME_MARGIN
-from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN
+from musclesolve.laboratory.motion.anatomy.anatomy import measured_body
+from musclesolve.laboratory.motion.anatomy.functional_axes import with_functional_axes
+from musclesolve.laboratory.motion.anatomy.landmark_positions import (
+    Points,
+    axis_end,
+    filtered_markers,
+    standing_trial,
+)
+from musclesolve.laboratory.motion.events.gait import gait_events
+from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice
+from musclesolve.laboratory.recording.data import SIDES, Side, Trial
+from musclesolve.tables.sampled import Markers
 
 JOINT_SPREAD = 1e-4
 """Difference of its spread in the axes of two bodies below which a marker lies at their joint [m]."""

@@ -23,18 +23,18 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import RIGID
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.laboratory.analysis.opensim.loads_without_plates import predicted_loads
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.opensim.reduced_residual import LoadedModel
+from musclesolve.laboratory.analysis.opensim.shared_choice import geometry_along
+from musclesolve.models.body import JointLoads, SharingGroup
+from musclesolve.models.opensim.external_loads import ExternalLoad, load_in_ground
+from musclesolve.models.opensim.geometry import fiber_path_lengths
+from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.opensim.external_loads import ExternalLoad, load_in_ground
-from musclesolve.opensim.geometry import fiber_path_lengths
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.model import TO_GLOBAL
-from musclesolve.pipeline.body import JointLoads, SharingGroup
-from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.loads_without_plates import predicted_loads
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
-from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.studies.uncertainty import replay
 from musclesolve.studies.uncertainty.replay import prediction_shapes, with_prediction_errors
 

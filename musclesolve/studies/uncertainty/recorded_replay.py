@@ -22,18 +22,18 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body, same_points
-from musclesolve.motion.ground_reaction import filtered_plates
+from musclesolve.laboratory.analysis.mechanics import known_moments, subject_model
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody, sharing_group
+from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.markers.landmarks import shows_spines
+from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, measured_body, same_points
+from musclesolve.laboratory.motion.ground_reaction import filtered_plates
+from musclesolve.laboratory.recording.data import SIDES, Side, Trial
+from musclesolve.models.body import SharingGroup
+from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches, sided
-from musclesolve.pipeline.body import SharingGroup
-from musclesolve.pipeline.mechanics import known_moments, subject_model
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
-from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
-from musclesolve.pipeline.run_options import Options
-from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.recording.markers.landmarks import shows_spines
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
 from musclesolve.studies.uncertainty.replay import (
     Errors,

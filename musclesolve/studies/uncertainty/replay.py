@@ -34,15 +34,15 @@ from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
+from musclesolve.laboratory.recording.trial_settings import UncertaintySettings
+from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.models.body import Body, Sharing, SharingGroup, SolvedGroup
+from musclesolve.models.share import share_part, sharing_problem
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.pipeline.body import Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.share import share_part, sharing_problem
-from musclesolve.recording.trial.settings import error_keys
-from musclesolve.settings.schema import settings_of
-from musclesolve.settings.trial import UncertaintySettings
 from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.problem import Problem
+from musclesolve.tables.settings import settings_of
 
 MILLIMETER, DEGREE = 1e-3, math.pi / 180.0
 BODY_WEIGHTS = "body weights"

@@ -14,9 +14,8 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.constants import BAND_95
 from musclesolve.errors import MuscleSolveError
-from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
-from musclesolve.results.dataset.quantities import (
+from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_WORDS
+from musclesolve.laboratory.results.dataset.quantities import (
     ANALYSIS,
     QUANTITIES,
     Quantity,
@@ -24,6 +23,7 @@ from musclesolve.results.dataset.quantities import (
     in_set,
     of_parts,
 )
+from musclesolve.models.body import SolvedGroup
 from musclesolve.sharing.cost.sum_of_terms import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
@@ -163,7 +163,7 @@ def assemble(
         attributes: of the Dataset, besides the attributes of the result.
     """
     # loads xarray, which samples do not need
-    from musclesolve.results.dataset.result_quantities import listed
+    from musclesolve.laboratory.results.dataset.result_quantities import listed
 
     layout, known_quantities = replay.layout, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}

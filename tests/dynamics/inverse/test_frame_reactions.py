@@ -24,7 +24,7 @@ from musclesolve.dynamics.inverse.predicted_reactions import (
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
 from musclesolve.dynamics.model.model import mass_center
-from musclesolve.forces import mechanics, recording_of
+from musclesolve.laboratory.forces import mechanics, recording_of
 
 BELT = np.array([-1.2, 0.1, 0.0])
 

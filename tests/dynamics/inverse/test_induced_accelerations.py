@@ -21,7 +21,7 @@ from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import mass_weighted
 from musclesolve.dynamics.model.rigid_body import weight_force
-from musclesolve.forces import prepare
+from musclesolve.laboratory.forces import prepare
 
 FRAMES = (5, 20, 45)
 LOADED = ("hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_l")

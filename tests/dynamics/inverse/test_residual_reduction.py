@@ -10,7 +10,7 @@ from musclesolve.dynamics import differentiate, projected_moments
 from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction, moved_pose
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.rotations import to_cardan
-from musclesolve.synthetic import reference_stride
+from musclesolve.studies.synthetic import reference_stride
 
 CUTOFF = 6.0
 

@@ -20,7 +20,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import (
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics import Targets, consistent_motion, fit_pose, projected_moments
-from musclesolve.synthetic import reference_stride
+from musclesolve.studies.synthetic import reference_stride
 
 KNEE = "knee_r"
 POINTS = (

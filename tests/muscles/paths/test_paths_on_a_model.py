@@ -10,8 +10,8 @@ from poses import motion_through
 from wrapped_leg import MUSCLES, pull_on, wrapped_leg
 
 from musclesolve.dynamics import expand, projected_moments
+from musclesolve.laboratory.analysis.linked_bodies import full_problem
 from musclesolve.muscles import muscle_state, point_derivatives
-from musclesolve.pipeline.linked_bodies import full_problem
 
 FRAMES = 30
 

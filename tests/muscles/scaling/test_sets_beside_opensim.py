@@ -14,9 +14,9 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve.dynamics import Model, human_model
+from musclesolve.models.opensim import opensim_geometry
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
-from musclesolve.opensim import opensim_geometry
 
 
 def state_on_own_skeleton(model: Model, database: MuscleDatabase, side: str, coordinates: np.ndarray):

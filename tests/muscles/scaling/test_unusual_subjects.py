@@ -9,7 +9,7 @@ from poses import motion_through
 import muscle_db
 from musclesolve.dynamics import human_model
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.synthetic import reference_stride
+from musclesolve.studies.synthetic import reference_stride
 
 WIDE = {"hip_r": np.array([0.0, -0.12, 0.0]), "hip_l": np.array([0.0, 0.12, 0.0])}
 """Half as wide again as in the sets, where the gluteus maximus passes its cylinder on either side."""

@@ -15,7 +15,7 @@ from sharing_cases import equipped
 from thorough import THOROUGH
 
 from musclesolve import Problem, Status, costs, solve, solvers
-from musclesolve.forces import muscle_forces
+from musclesolve.laboratory.forces import muscle_forces
 from musclesolve.sharing import certify
 from musclesolve.sharing.cost import ActivationPower, StressCubed
 

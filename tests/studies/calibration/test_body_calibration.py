@@ -15,11 +15,12 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import synthetic_recording
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
-from musclesolve.recording.data import SegmentValues
-from musclesolve.recording.schema import Document
+from musclesolve.laboratory.forces import mechanics
+from musclesolve.laboratory.recording.data import SegmentValues
+from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.studies.calibration.body_calibration import BodyCalibration, _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces
+from musclesolve.tables.document import Document
 
 SHIFT, LATE, HEAVIER = np.array([0.005, -0.002, 0.0]), 0.008, 3.0
 """Planted: shift of the right plate [m], clock of the plates [s], mass of the trunk [kg]."""
@@ -186,7 +187,7 @@ def _elsewhere(trial: Trial):
 
     copy = trial.path.with_name("other.toml")
     copy.write_text(trial.path.read_text(encoding="utf-8"), encoding="utf-8")
-    return Document(copy)
+    return Document(copy, trial_kind)
 
 
 def test_the_command_writes_the_file_and_says_how_to_use_it(tmp_path):

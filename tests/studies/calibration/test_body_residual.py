@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from musclesolve import read_trial, synthetic_recording
-from musclesolve.forces import mechanics
-from musclesolve.pipeline.mechanics import measured_moments
+from musclesolve.laboratory.analysis.mechanics import measured_moments
+from musclesolve.laboratory.forces import mechanics
 from musclesolve.studies.calibration.body_residual import (
     CENTER,
     CLOCK,

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve import calibrate_muscles
 from musclesolve._util.messages import WarningNote
 from musclesolve.cli.tables.calibration_tables import calibration_lines
-from musclesolve.forces import prepare
+from musclesolve.laboratory.forces import prepare
 from musclesolve.studies.calibration.calibrate import _worse
 from musclesolve.studies.calibration.observations import EMG, Observation
 

@@ -7,8 +7,8 @@ import pytest
 from known_person import HEADS, known_trials
 from thorough import some
 
-from musclesolve.forces import prepare
-from musclesolve.motion.signals.emg_envelope import shaped
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.motion.signals.emg_envelope import shaped
 from musclesolve.studies.calibration.calibration_problem import CalibrationProblem
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors
 from musclesolve.studies.calibration.observations import TrialMuscles, correlated_samples

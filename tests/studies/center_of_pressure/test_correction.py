@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import musclesolve as ms
 from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.forces import mechanics
+from musclesolve.laboratory.forces import mechanics
 from musclesolve.studies.center_of_pressure import (
     AT_BOUND,
     CORRECTED,
@@ -20,7 +20,7 @@ from musclesolve.studies.center_of_pressure import (
     optimality_gap,
     polygon_least_squares,
 )
-from musclesolve.synthetic import plant
+from musclesolve.studies.synthetic import plant
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

@@ -21,10 +21,9 @@ from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import read_study
-from musclesolve.files import Table, write_mot
-from musclesolve.opensim import read_b3d
-from musclesolve.results.dataset.quantities import kept_variables
-from musclesolve.results.files.atomic_writing import reserved
+from musclesolve.files import Table, read_b3d, write_mot
+from musclesolve.laboratory.results.dataset.quantities import kept_variables
+from musclesolve.laboratory.results.files.atomic_writing import reserved
 from musclesolve.studies.dataset.compute_dataset import (
     dataset_study,
     estimate_dataset,
@@ -33,9 +32,10 @@ from musclesolve.studies.dataset.compute_dataset import (
     trials_table,
 )
 from musclesolve.studies.dataset.data_set import DataSet
+from musclesolve.studies.many_trials.b3d_source import B3DSource
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
-from musclesolve.studies.study.unpacked_trials import B3DSource, source_of
+from musclesolve.studies.study.unpacked_trials import source_of
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4

@@ -9,7 +9,7 @@ import pytest
 from many_trials import write_stride
 
 from musclesolve import read_result
-from musclesolve.report.inputs import analyzed_trial, recording_state
+from musclesolve.laboratory.report.inputs import analyzed_trial, recording_state
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 
 

@@ -19,7 +19,7 @@ import musclesolve as ms
 from musclesolve import read_osim, read_result
 from musclesolve.errors import MuscleSolveError, file_error, input_error
 from musclesolve.files import Table, write_mot
-from musclesolve.plotting.figure_names import RECORDING, files_of
+from musclesolve.laboratory.plotting.figure_names import RECORDING, files_of
 from musclesolve.studies.many_trials.one_trial import Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from musclesolve.plotting import page_style
+from musclesolve.laboratory.plotting import page_style
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.many_trials import trial_record as recipes

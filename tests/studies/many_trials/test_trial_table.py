@@ -14,7 +14,7 @@ from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve import Status
 from musclesolve.cli.tables.trial_tables import exit_code_of, trials_remarks, trials_table
-from musclesolve.results.plausibility import with_verdict
+from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 JUDGED = "walking", "plausible", "right hip 4.3 BW", "usable", []

@@ -14,8 +14,8 @@ from small_model_motion import DOFS, save_inputs
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.results.dataset.result_quantities import along_heading
-from musclesolve.results.tables.question_tables import (
+from musclesolve.laboratory.results.dataset.result_quantities import along_heading
+from musclesolve.laboratory.results.tables.question_tables import (
     contact_facts,
     contribution_facts,
     grouped,

@@ -15,9 +15,13 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve.data import reference_stride
-from musclesolve.plotting import page_style, strength_margins
-from musclesolve.results.files.result_netcdf import trial_from
-from musclesolve.results.tables.question_tables import assistance_facts, margin_document, ordered_margins
+from musclesolve.laboratory.plotting import page_style, strength_margins
+from musclesolve.laboratory.results.files.result_netcdf import trial_from
+from musclesolve.laboratory.results.tables.question_tables import (
+    assistance_facts,
+    margin_document,
+    ordered_margins,
+)
 from musclesolve.studies import Scenario, margins, what_if
 from musclesolve.studies.questions.bounds import FURTHEST
 from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts

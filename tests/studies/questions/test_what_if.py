@@ -21,9 +21,9 @@ from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
-from musclesolve.forces import prepare, share
-from musclesolve.pipeline.share import share_part
-from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
+from musclesolve.laboratory.forces import prepare, share
+from musclesolve.laboratory.results.tables.question_tables import scenario_facts, scenario_tables
+from musclesolve.models.share import share_part
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.studies import Scenario, what_if
 from musclesolve.studies.questions.assistance import (

@@ -8,7 +8,7 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.cycles.gait_scores import (
+from musclesolve.laboratory.results.cycles.gait_scores import (
     LOG_SCORE,
     UNITS,
     deviation_index,

@@ -15,7 +15,7 @@ from packages import imported
 from refusals import refused
 
 from musclesolve import open_study
-from musclesolve.results.files.atomic_writing import reserved
+from musclesolve.laboratory.results.files.atomic_writing import reserved
 from musclesolve.studies.many_trials import run_many
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data

@@ -16,9 +16,9 @@ from thorough import THOROUGH, some
 import musclesolve as ms
 from musclesolve import check_study, read_result
 from musclesolve.data import reference_stride
-from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import read_answers
-from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.files.result_netcdf import read_answers
+from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, check_with_questions
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared

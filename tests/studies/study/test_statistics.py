@@ -13,7 +13,7 @@ from scipy import stats
 from synthetic_study import PERCENT, bump, cycles, smooth
 from thorough import THOROUGH
 
-from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.laboratory.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.studies import compare_curves, group_means, subject_means
 from musclesolve.studies.study import random_field as module
 from musclesolve.studies.study.study_findings import LegVerdict, believable, sensitivity

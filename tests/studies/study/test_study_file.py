@@ -9,8 +9,9 @@ from package_tables import trial_tables
 
 from musclesolve import read_study
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import is_study, tables_text, trial_document
+from musclesolve.laboratory.recording.trial_document import trial_document
 from musclesolve.studies.study.run_study import trial_file
+from musclesolve.tables.document import is_study, tables_text
 
 STUDY = """title = "Slow and fast"
 [design]

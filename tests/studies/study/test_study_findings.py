@@ -7,7 +7,7 @@ import json
 import netCDF4
 import numpy as np
 
-from musclesolve.results.finding import Cost, Where, finding
+from musclesolve.laboratory.results.finding import Cost, Where, finding
 from musclesolve.studies.study.study_findings import each_once, findings_of_result, of_kind, unusable
 
 

@@ -16,8 +16,8 @@ import xarray as xr
 from command_line import typed
 
 import musclesolve as ms
-from musclesolve.report.study import written_pages
-from musclesolve.report.study.written_pages import study_into
+from musclesolve.studies.pages import written_pages
+from musclesolve.studies.pages.written_pages import study_into
 from musclesolve.studies.study import analysis
 
 MADE = (

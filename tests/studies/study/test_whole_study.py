@@ -29,17 +29,17 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.trial_tables import study_check_tables as tables
-from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.errors import InputError
-from musclesolve.plotting import page_style
-from musclesolve.report.study.study_page import study_page
-from musclesolve.report.study.written_pages import study_into
-from musclesolve.results.files.result_netcdf import netcdf_bytes
-from musclesolve.results.finding import Finding, finding
-from musclesolve.results.judgement import Report
-from musclesolve.results.plausibility import FLAGS
-from musclesolve.results.tables.study_tables import comparisons_csv
-from musclesolve.settings.other_files import DesignSettings
+from musclesolve.laboratory.plotting import page_style
+from musclesolve.laboratory.recording.file_settings import DesignSettings
+from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
+from musclesolve.laboratory.results.finding import Finding, finding
+from musclesolve.laboratory.results.judgement import Report
+from musclesolve.laboratory.results.plausibility import FLAGS
+from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
+from musclesolve.studies.draft.draft_study import draft_study
+from musclesolve.studies.pages.study_page import study_page
+from musclesolve.studies.pages.written_pages import study_into
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import compute_trials, prepared

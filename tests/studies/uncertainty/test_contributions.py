@@ -12,9 +12,9 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.recording.trial.settings import error_keys
-from musclesolve.results.facts import uncertain_peak
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.results.facts import uncertain_peak
+from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
 from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT, sources
 

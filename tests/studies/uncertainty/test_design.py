@@ -14,8 +14,8 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.results.facts import UncertaintyFacts
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.results.facts import UncertaintyFacts
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear
 from musclesolve.studies.uncertainty.monte_carlo import RUNS, designed_numbers
 

@@ -12,8 +12,8 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.recording.trial.settings import error_keys
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 

@@ -17,13 +17,13 @@ from stored_results import write_result
 
 from musclesolve import read_osim, read_result, uncertainty
 from musclesolve.files import Table, write_mot
-from musclesolve.forces import share
-from musclesolve.opensim.external_loads import load_in_ground
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.page_style import figures_of
-from musclesolve.recording.trial.settings import error_keys
+from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
+from musclesolve.laboratory.forces import share
+from musclesolve.laboratory.plotting.figure_names import pages_of
+from musclesolve.laboratory.plotting.page.page_style import figures_of
+from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.models.opensim.external_loads import load_in_ground
+from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.replay import sources
 

@@ -18,9 +18,9 @@ import musclesolve as ms
 from musclesolve import uncertainty
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.trial.settings import error_keys
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.studies.uncertainty.replay import parameters_with_errors
 
 ALL = ("one_r", "two_r", "three_r")

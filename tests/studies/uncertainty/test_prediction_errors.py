@@ -14,9 +14,9 @@ import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.trial.settings import error_keys
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.studies.uncertainty.replay import LATERAL, RATIO, sources, with_prediction_errors
 
 ALWAYS = ((-np.inf, np.inf),)

@@ -13,9 +13,9 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.pipeline.share import share_part
-from musclesolve.recording.trial.settings import error_keys
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.models.share import share_part
 from musclesolve.sharing.cost import ActivationPower
 
 

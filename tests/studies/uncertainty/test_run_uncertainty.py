@@ -10,7 +10,7 @@ from command_line import typed
 
 from musclesolve import read_result
 from musclesolve.data import reference_stride
-from musclesolve.plotting.figure_names import UNCERTAINTY, files_of
+from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY, files_of
 
 TRIAL = str(reference_stride())
 FEW = """

@@ -14,9 +14,9 @@ from musclesolve import read_trial
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.pipeline.share import sharing_problem
-from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.results.dataset.result_quantities import body_weight
+from musclesolve.models.share import sharing_problem
 from musclesolve.sharing.cost import JointWeightedActivation
 from musclesolve.studies.uncertainty.contributions import size_sd
 

@@ -16,9 +16,9 @@ import musclesolve as ms
 from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.page_style import figures_of
-from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
+from musclesolve.laboratory.plotting.figure_names import pages_of
+from musclesolve.laboratory.plotting.page.page_style import figures_of
+from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_WORDS
 
 FEW = {"soft_tissue_mm": 0.0, "marker_placement_mm": 0.0, "muscle_path_mm": 0.0}
 """Without the sources of many parameters derivatives are computed in no time."""

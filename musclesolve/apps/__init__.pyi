@@ -1,0 +1,1 @@
+from . import live as live

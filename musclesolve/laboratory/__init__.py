@@ -1,0 +1,5 @@
+"""From recordings to results: files, markers, trial, motion, analysis, checks, results, figures, report."""
+
+from musclesolve._util import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

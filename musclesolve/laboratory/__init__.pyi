@@ -1,0 +1,1 @@
+from . import plotting as plotting

@@ -1,0 +1,1 @@
+"""Stages of the analysis of a trial: mechanics, muscles, and the body that shares its moments."""

@@ -1,0 +1,1055 @@
+"""The trials below a folder: trial files, folders of services, B3D files, OpenSim models with coordinates and loads.
+
+Subjects, sessions, groups and conditions of trials follow from the words of their paths.
+
+A path such as control/P03/slow/walk_02.toml has levels, the folders and the name of the trial, and a level has words,
+each with the number that ends it: control; P 03; slow; walk, 02. What a word means follows from what varies:
+
+- The subject is the first level or word of the kind S01, sub-07, "patient 3": letters and a number, of which several
+  have the same letters. Where there is none, a service gives every subject a folder or file of its own; of other
+  trials it is the folder that varies and in which others repeat what is beside it. Trials in one folder are of one
+  subject.
+- A group is a level above the subject that parts the subjects: each is in one of its folders. Where a name stands in
+  several of them the folders are groups if one is called so ("control", "patients"), and the persons are several.
+- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several;
+  the date may stand beside the name of the subject: "2024-03-05 Anna" and "2024-04-07 Anna" are two sessions of Anna.
+- A condition is what is left and varies, the words that repeat over the subjects. Numbers at the end of a word count
+  repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
+"""
+
+import filecmp
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from muscle_db.regular_file import file_state
+from musclesolve._util.arrays import grouped
+from musclesolve._util.messages import NaturalPlace, natural_place
+from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, PREDICTED, RESULT_FILE, STUDY_FILE
+from musclesolve.errors import InputError, file_error, input_error
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion, plain_name
+from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
+from musclesolve.laboratory.files.b3d import SUFFIX, left_out, read_b3d, subject_data
+from musclesolve.laboratory.files.service_folders import (
+    NO_FORCES,
+    NO_MODEL,
+    WITHOUT_PLATES,
+    ServiceTrial,
+    data_file,
+    service_of,
+    service_trials,
+    subject_of,
+)
+from musclesolve.laboratory.files.subjects_table import DAY, without_day
+from musclesolve.laboratory.files.text.csv_file import has_markers
+from musclesolve.laboratory.recording.trial_document import trial_kind
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings
+from musclesolve.models.opensim.external_loads import contact_fault, read_external_loads
+from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.read_model import read_osim
+from musclesolve.models.opensim.xml_tree import read_xml
+from musclesolve.tables.document import Document, examined
+from musclesolve.tables.number_rows import RowReader
+from musclesolve.tables.opensim_text import mot_header, read_mot
+from musclesolve.tables.text_file import (
+    OPENSIM,
+    STORAGE,
+    TABLES,
+    open_input,
+    opening,
+    split_cells,
+    stem_of,
+    suffix_of,
+    toml_content,
+)
+
+_PART = re.compile(r"[\s_\-]+|(?<=[A-Za-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
+_WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
+_SUBJECT_WORDS = frozenset(
+    "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
+)
+_SESSION_WORDS = frozenset("ses sess session visit day week month".split())
+_GROUP_WORDS = frozenset(
+    "control controls ctrl healthy hc patient patients case cases group young old elderly stroke cp oa pd acl".split()
+)
+_IDLE = frozenset(
+    "trial trials data results segment seg ik id grf kinematics recordings c3d osim opensim opencap toml study".split()
+)
+"""Words that name no condition, even where they vary."""
+_COUNTS_TO = 20
+"""Largest number that can count repetitions."""
+_FEWEST_IDS, _LONGEST_ID = 2, 3
+"""Fewest numbers that letters of folders have in the names of subjects, and the most letters."""
+_SHARE = 0.8
+ORDERED = (
+    ("control", "controls", "healthy", "ctrl", "hc", "reference", "norm"),
+    ("baseline", "pre", "before"),
+    ("slow", "slower", "low"),
+    ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
+    ("fast", "faster", "high"),
+    ("post", "after", "followup"),
+    ("without", "no", "off", "unassisted", "barefoot", "unshod"),
+    ("with", "on", "assisted", "exo", "brace", "orthosis", "afo", "insoles", "shod", "shoes", "boots"),
+)
+"""Words in the order of groups and conditions, reference words first."""
+_CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
+_USUAL_WORDS = _CONDITION_WORDS | _GROUP_WORDS | _IDLE | set("run running jog jogging jump stairs".split())
+"""Words that are no part of the name of a person."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """Role of a trial by its path, "" where the path does not show one; doubt: another possible meaning."""
+
+    subject: str
+    group: str = ""
+    session: str = ""
+    condition: str = ""
+    doubt: str = ""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a level, and the number that ends it, "" for none."""
+
+    letters: str
+    number: str
+
+    @property
+    def text(self) -> str:
+        """The letters and the number."""
+        return self.letters + self.number
+
+    @property
+    def first(self) -> str:
+        """Its letters in small ones, "no" of "no_exo"."""
+        return self.letters.casefold().partition("_")[0]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the name is a number alone."""
+        return not self.letters and bool(self.number)
+
+
+def words_of(level: str) -> list[Word]:
+    """The words of a folder or trial: subject_walk2_fast is subject, walk 2, fast."""
+    words: list[Word] = []
+    if date := DAY.search(level):
+        before, after = (words_of(part) for part in (level[: date.start()], level[date.end() :]))
+        return [*before, Word("", date[0]), *after]
+    for part in _PART.split(level):
+        if not part:
+            continue
+        match = _WORD.match(part)
+        word = Word(match["letters"], match["number"] or "") if match else Word(part, "")
+        if word.is_number and words and not words[-1].number:
+            words[-1] = Word(words[-1].letters, word.number)  # walk_02 is walk02
+        elif words and words[-1].text.casefold() == "no" and word.letters:
+            words[-1] = Word(
+                f"{words[-1].letters}_{word.letters}", word.number
+            )  # no_exo is another word than exo
+        else:
+            words.append(word)
+    return words
+
+
+def common_words(one: str, other: str) -> str:
+    """The words that begin two names, "" where they name a condition or a group: anna of anna_walk and anna_static."""
+    pairs = zip(words_of(one), words_of(other), strict=False)
+    words = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    usual = any(word.letters.casefold() in _USUAL_WORDS for word in words)
+    return "" if usual else "_".join(word.text for word in words)
+
+
+def roles(
+    paths: Sequence[tuple[str, ...]],
+    own_source: Sequence[str] = (),
+    counted: Sequence[bool] = (),
+    several: bool = False,
+    persons: Sequence[str] = (),
+) -> list[Role]:
+    """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
+
+    Args:
+        paths: of the trials, and of recordings that are none, such as a standing trial.
+        own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
+        counted: whether each is a trial, which has a condition; all of them when empty.
+        several: whether the first level is one of several sources, each with its own way to name subjects.
+        persons: the name of its person that each states, "" where it states none; none when empty.
+    """
+    if not paths:
+        return []
+    parsed = [[words_of(level) for level in path] for path in paths]
+    subjects = _subjects(paths, parsed, own_source or [""] * len(paths), several)
+    doubts = [""] * len(paths)
+    if several or any(persons):
+        sources = [path[0] if several else "" for path in paths]
+        subjects, doubts = _told_apart(paths, subjects, sources, persons or doubts)
+    level = _group_level(paths, subjects)
+    beside = _person_words(parsed, subjects)
+    groups = ["" if level is None else path[level] for path in paths]
+    pairs = ((subject.name, group) for subject, group in zip(subjects, groups, strict=True))
+    groups_of = grouped(dict.fromkeys(pairs))  # the same name in two groups is of two persons
+    every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
+    for words, subject, group, doubt in zip(parsed, subjects, groups, doubts, strict=True):
+        name = subject.name
+        if len(groups_of[name]) > 1:
+            doubt = f"{name} stands in {' and '.join(sorted(groups_of[name]))}: taken for two persons"
+            name = f"{group}_{name}"
+        # the name of a source is no condition, unless it says one, such as slow or day2
+        says = any(_is_session(word) or word.letters.casefold() in _CONDITION_WORDS for word in words[0])
+        rest = _rest(words, subject, {level, 0 if several and not says else None})
+        session = "_".join(word.text for word in rest if _is_session(word))
+        sessions_of[name].add(session)
+        every.append(Role(name, group, session, doubt=doubt))
+        left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in beside])
+    if all(len(sessions) < 2 for sessions in sessions_of.values()):
+        every = [replace(role, session="") if DAY.fullmatch(role.session) else role for role in every]
+    trials = [k for k in range(len(paths)) if not counted or counted[k]]
+    if trials:
+        conditions = _conditions([left[k] for k in trials], [every[k].subject for k in trials])
+        for k, condition in zip(trials, conditions, strict=True):
+            every[k] = replace(every[k], condition=condition)
+    return every
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """Name of a subject, its level, and the word of the level, None: the whole level is its name."""
+
+    name: str
+    level: int
+    word: int | None = None
+
+
+_ALONE = _Subject("S1", -1)
+"""The subject of trials that no folder and no word names."""
+
+
+def _subjects(
+    paths: Sequence[tuple[str, ...]],
+    parsed: list[list[list[Word]]],
+    own_source: Sequence[str],
+    several: bool = False,
+) -> list[_Subject]:
+    """The subject of every trial: by a word like S01, by its own source, by a folder, or one for all."""
+    if several:
+        by_place = dict[int, _Subject]()
+        for first in dict.fromkeys(path[0] for path in paths):
+            rows = [k for k, path in enumerate(paths) if path[0] == first]
+            services = [own_source[k] for k in rows]
+            by_place |= zip(
+                rows, _subjects([paths[k] for k in rows], [parsed[k] for k in rows], services), strict=True
+            )
+        return [by_place[k] for k in range(len(paths))]
+    # letters of folders -> number -> the folders above: the same T1 below several persons is no person
+    above: defaultdict[str, defaultdict[str, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
+    for path, names in zip(parsed, paths, strict=True):
+        for level, words in enumerate(path[:-1]):
+            for word in words:
+                above[word.letters.casefold()][word.number].add(names[:level])
+
+    def like_id(word: Word, is_folder: bool) -> bool:
+        letters = word.letters.casefold()
+        if not word.number or not letters or _is_session(word) or letters in _SUBJECT_WORDS:
+            return bool(word.number) and letters in _SUBJECT_WORDS
+        several = len(above[letters]) >= _FEWEST_IDS and all(len(at) == 1 for at in above[letters].values())
+        return is_folder and several and len(letters) <= _LONGEST_ID
+
+    def by_word(path: list[list[Word]], names: tuple[str, ...]) -> _Subject | None:
+        for level, words in enumerate(path):
+            for k, word in enumerate(words):
+                if like_id(word, level < len(path) - 1):
+                    alone = len(words) == 1
+                    return _Subject(names[level] if alone else word.text, level, None if alone else k)
+        return None
+
+    by_words = [by_word(path, names) for path, names in zip(parsed, paths, strict=True)]
+    if sum(subject is not None for subject in by_words) >= _SHARE * len(paths):
+        return [
+            subject or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
+            for subject, names in zip(by_words, paths, strict=True)
+        ]
+    named = _source_names({source for source in own_source if source})
+    folder = _varying_level([path for path, source in zip(paths, own_source, strict=True) if not source])
+    subjects = []
+    for levels, source in zip(paths, own_source, strict=True):
+        if source:  # at its level where the path has its name, else at the level of the trial
+            name = named[source]
+            subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
+        else:
+            name = "" if folder is None else without_day(levels[folder])
+            subjects.append(_ALONE if folder is None else _Subject(name, folder))
+    return subjects
+
+
+def _told_apart(
+    paths: Sequence[tuple[str, ...]],
+    subjects: Sequence[_Subject],
+    sources: Sequence[str],
+    persons: Sequence[str],
+) -> tuple[list[_Subject], list[str]]:
+    """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
+
+    A person has the name of the only folder, unless another person has or states it, and without such a folder the
+    stated name. The same name in two sources is of two persons, unless files of both state the same person. A stated
+    name that another folder of the path has, such as slow, names no person.
+    """
+    places = [(source, one.name) for source, one in zip(sources, subjects, strict=True)]
+    stated = [
+        "" if person in path[:-1] and person != one.name else person
+        for person, path, one in zip(persons, paths, subjects, strict=True)
+    ]
+    people = dict.fromkeys(zip(places, stated, strict=True))
+    of_place = grouped((place, person) for place, person in people if person)
+    keys: list[tuple[str, ...]] = []
+    for place, person in zip(places, stated, strict=True):
+        key_of = (person,) if person else tuple(of_place.get(place, ()))
+        keys.append(key_of if len(key_of) == 1 else place)
+    keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
+    for key, (source, name), person in zip(keys, places, stated, strict=True):
+        for claimed in (name, person):
+            keys_of[claimed].add(key)
+            sources_of[claimed].add(source)
+        names_of[key].add(name)
+    names = [
+        one.name
+        if len(keys_of[one.name]) == len(names_of[key]) == 1 and (one is not _ALONE or key == place)
+        else "_".join(filter(None, key))
+        for one, key, place in zip(subjects, keys, places, strict=True)
+    ]
+    doubts = [
+        f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
+        if name != was and key == place
+        else ""
+        for place, (_, was), key, name in zip(places, places, keys, names, strict=True)
+    ]
+    return [replace(one, name=name) for one, name in zip(subjects, names, strict=True)], doubts
+
+
+def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
+    """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
+    depth = min((len(path) for path in paths), default=1) - 1
+    # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
+    called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
+    persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
+    persons = [
+        k for k in persons if not all(_is_session(w) for path in paths for w in words_of(path[k]))
+    ] or persons
+    varying = [k for k in persons if len({path[k] for path in paths}) > 1]
+    for k in varying:
+        inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
+        names_below = {path: "/".join(word.letters.casefold() for word in of) for path, of in inside.items()}
+        below = grouped(dict.fromkeys((path[k], name) for path, name in names_below.items()))
+        if max(Counter(name for names in below.values() for name in names).values()) > 1:
+            return k
+    return next(iter(varying or persons), None)
+
+
+def _source_names(sources: set[str]) -> dict[str, str]:
+    """Names of subjects by the folder or file of each: a part of its path that no other has, else its end."""
+    parts = {source: source.removesuffix(".b3d").split("/") for source in sources}
+    for k in range(1, min((len(part) for part in parts.values()), default=0) + 1):
+        if len({part[-k].casefold() for part in parts.values()}) == len(parts):
+            return {source: part[-k] for source, part in parts.items()}
+    ends = {source: ["_".join(part[-k:]) for k in range(1, len(part) + 1)] for source, part in parts.items()}
+    count = Counter(end.casefold() for names in ends.values() for end in names)
+    return {
+        source: next((end for end in names if count[end.casefold()] == 1), names[-1])
+        for source, names in ends.items()
+    }
+
+
+def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
+    """The level of the groups: above the subjects, it varies and parts them."""
+    for k in range(min(one.level for one in subjects)):
+        named = ((path[k], one.name) for path, one in zip(paths, subjects, strict=True))
+        placed = grouped(dict.fromkeys(named))
+        words = [word for value in placed for word in words_of(value)]
+        called = {word.letters.casefold() for word in words}
+        if len(placed) < 2 or all(map(_is_session, words)) or called <= _CONDITION_WORDS:
+            continue
+        apart = sum(map(len, placed.values())) == len(set().union(*placed.values()))
+        if apart or called & _GROUP_WORDS:
+            return k
+    return None
+
+
+def _person_words(parsed: list[list[list[Word]]], subjects: Sequence[_Subject]) -> set[str]:
+    """Words that name persons beside their codes, "S01 Anna": each has one folder, with words of its own."""
+    beside: defaultdict[str, set[tuple[Word, ...]]] = defaultdict(set)
+    for path, one in zip(parsed, subjects, strict=True):
+        if one.word is None or one.level == len(path) - 1:
+            return set()
+        beside[one.name].add(tuple(w for k, w in enumerate(path[one.level]) if k != one.word))
+    seen = [words for rest in beside.values() for words in rest if words]
+    letters = {word.letters.casefold() for words in seen for word in words}
+    several = len(beside) > 1 and all(len(rest) == 1 for rest in beside.values())
+    differ = len(set(seen)) > 0.5 * len(beside)
+    return letters if several and differ and not letters & _USUAL_WORDS else set()
+
+
+def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | None]) -> list[Word]:
+    """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
+    rest: list[Word] = []
+    for level, words in enumerate(path):
+        if level == subject.level and subject.word is None:
+            words = [w for w in words if DAY.fullmatch(w.number) and w.text != subject.name]
+        if level not in named:
+            rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
+    return rest
+
+
+def _is_session(word: Word) -> bool:
+    return DAY.fullmatch(word.number) is not None or (
+        bool(word.number) and word.letters.casefold() in _SESSION_WORDS
+    )
+
+
+def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
+    """Return the condition of every trial, by the remaining words that vary; "" for all where none varies."""
+    every = [word for words in left for word in words]
+    spelled = {word.letters.casefold(): word.letters for word in reversed(every)}  # as in the first one
+    numbered = (word for word in every if word.number)
+    values = (x for x in numbered if not (x.number.isdecimal() and int(x.number) <= _COUNTS_TO))
+    valued = {word.letters.casefold() for word in values}
+    texts = []
+    for words in left:
+        parts = ((word.letters.casefold(), word.number) for word in words)
+        spoken = ((letters, number) for letters, number in parts if letters not in _IDLE)
+        named = dict.fromkeys(spelled[letters] + number * (letters in valued) for letters, number in spoken)
+        texts.append([text for text in named if text])
+    persons = {name.casefold() for name in subjects}
+    everywhere = set(texts[0]).intersection(*texts[1:]) if len(texts) > 1 else set(texts[0])
+    conditions = [
+        "_".join(text for text in named if text not in everywhere and text.casefold() not in persons)
+        for named in texts
+    ]
+    if any(conditions) and not all(conditions):
+        # a trial of the shared words alone, beside others that have more: walk, and walk_fast
+        shared = ["_".join(text for text in named if text in everywhere) for named in texts]
+        conditions = [label or whole or "usual" for label, whole in zip(conditions, shared, strict=True)]
+    return conditions
+
+
+def in_order(names: set[str]) -> list[str]:
+    """Groups or conditions in the order of a list of them: what others are compared with first, numbers by size."""
+
+    def place(name: str) -> tuple[int, NaturalPlace]:
+        words = {word.first for word in words_of(name)}
+        rank = next((k for k, usual in enumerate(ORDERED) if words & set(usual)), len(ORDERED))
+        return rank, natural_place(name)
+
+    return sorted(names, key=place)
+
+
+RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})
+"""Names of result files: folders with such files, and their subfolders, are no inputs."""
+_MARKERS = (".c3d", ".trc")
+_RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
+"""Suffixes of the recordings of a trial, and of descriptions of their forces."""
+TO_UNPACK = "unpack it to have its trials"
+ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz")
+KEEP_ONE = "keep one of their trials"
+"""End of the note on trials of one motion, which counts several times until it is decided."""
+_SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
+_ROLE_WORDS = frozenset(
+    "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
+    "marker markers trc mot analog plates ground reaction reactions rra q adjusted filtered results".split()
+)
+"""Words of files and folders that name the kind of content, not the trial."""
+_MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
+_ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
+"""Usual names of coordinates, without a model."""
+_SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
+"""Generated names of folders of OpenCap."""
+_COORDINATE = re.compile(r'<Coordinate name="([^"]+)"')
+_COPY = re.compile(
+    r"(?:an? )?copy of (.+)|(.+?)(?:[\s_-]+copy(?:[\s_-]*\d+)?|[\s_-]*\((?:copy|\d+)\))", re.IGNORECASE
+)
+"""Names that file managers give to copies: "walk - Copy", "walk (1)", "Copy of walk", "walk copy 2"."""
+_MOST_OTHERS = 0.6
+"""Largest share of columns of other names in a file of coordinates: those of a fuller model are among them."""
+
+
+@dataclass(frozen=True)
+class FoundTrial:
+    """A trial below the folder of a study.
+
+    levels: folders from the folder of the study, and the name of the trial last. source: keys of a line of [trials]
+    that name files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, ""
+    otherwise. exclude: why it cannot be computed; notes: doubts. called: name of the file, the last level's name when
+    empty. person: the stated name of the subject.
+    """
+
+    levels: tuple[str, ...]
+    source: Mapping[str, Path | str]
+    subject: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = "trial file"
+    of_service: str = ""
+    exclude: str = ""
+    notes: tuple[str, ...] = ()
+    called: str = ""
+    unclear: tuple[Path, ...] = ()
+    person: str = ""
+
+
+@dataclass(frozen=True)
+class FoundStudy:
+    """The trials below a folder, recordings without a trial file, and what cannot be read.
+
+    recordings: file of a folder in which there is one of markers -> folders and name of its trial. copies: sentences on
+    files that are left out as copies of others in their folder.
+    """
+
+    trials: tuple[FoundTrial, ...]
+    recordings: Mapping[Path, tuple[str, ...]]
+    unread: tuple[str, ...]
+    copies: tuple[str, ...] = ()
+
+
+def source_names(sources: Iterable[Path]) -> dict[Path, str]:
+    """Name of each of several sources: the first level of the paths of its trials."""
+    paths = {source: source.resolve().as_posix() for source in sources}
+    names = _source_names(set(paths.values()))
+    return {source: names[path] for source, path in paths.items()}
+
+
+def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
+    """Search several folders and B3D files, of which only the headers are read; the trials of each are below its name.
+
+    Raises:
+        InputError: a source is neither a folder nor a B3D file.
+    """
+    names = source_names(sources)
+    studies = list[FoundStudy]()
+    for source in dict.fromkeys(sources):
+        name = names[source]
+        if source.is_file() and source.suffix.casefold() == SUFFIX:
+            try:
+                study = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
+            except InputError as error:
+                study = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
+        elif not source.is_dir():
+            there = source.exists()
+            raise file_error(
+                "bad_format" if there else "missing_file",
+                source,
+                "this is neither a folder nor a B3D file" if there else "there is no such folder or file",
+                "a folder with trials in it or below it, or a B3D file (.b3d)",
+                f"name the folder it is in: {source.parent}" if there else "check the name",
+            )
+        else:
+            study = study_trials(source, whole=False)
+        if len(sources) > 1:
+            trials = [
+                replace(
+                    trial,
+                    levels=_below(name, trial.levels),
+                    of_service=trial.of_service
+                    and "/".join(_below(name, tuple(trial.of_service.split("/")))),
+                )
+                for trial in study.trials
+            ]
+            placed = {path: _below(name, levels) for path, levels in study.recordings.items()}
+            study = replace(study, trials=tuple(trials), recordings=placed)
+        studies.append(study)
+    return FoundStudy(
+        tuple(trial for study in studies for trial in study.trials),
+        {path: levels for study in studies for path, levels in study.recordings.items()},
+        tuple(text for study in studies for text in study.unread),
+        tuple(text for study in studies for text in study.copies),
+    )
+
+
+def _below(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """Levels below the name of a source, which a file and a folder of a service have already."""
+    return levels if levels[:1] == (name,) else (name, *levels)
+
+
+@contextmanager
+def searching(folder: Path, expected: str) -> Iterator[None]:
+    """Refuse what is no folder, or cannot be read."""
+    try:
+        if not folder.is_dir():
+            raise input_error(
+                "laboratory.draft.file_not_folder" if folder.exists() else "laboratory.draft.no_such_folder",
+                file=folder,
+                expected=expected,
+                remedy=f"name the folder it is in: {folder.parent}"
+                if folder.exists()
+                else "name that folder",
+            )
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as reason:
+        problem = f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})"
+        raise file_error("unreadable_file", folder, problem, expected, "name that folder") from reason
+
+
+def without_copies(files: Sequence[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    """Files of a folder without the recordings that are copies of others, and a sentence on each of these."""
+    copies = {
+        path: f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte"
+        for path in files
+        if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE) and (first := _original(path)) is not path
+    }
+    return [path for path in files if path not in copies], list(copies.values())
+
+
+def _original(path: Path) -> Path:
+    """The equal file beside one whose name says that it is a copy, else the file; equal trials may be numbered."""
+    first, stem = path, stem_of(path)
+    while mark := _COPY.fullmatch(stem):
+        stem = mark[1] or mark[2]
+        other = path.with_name(stem + path.name.removeprefix(stem_of(path)))
+        with suppress(OSError):
+            first = other if filecmp.cmp(other, path, shallow=False) else first
+    return first
+
+
+def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
+    """Search a folder and its subfolders, except results and hidden folders.
+
+    whole: whether the frames of B3D files are read, which show trials without ground forces.
+    """
+    trials, unread, copies = list[FoundTrial](), list[str](), list[str]()
+    raw: dict[Path, list[Path]] = {}
+    loose: dict[Path, list[Path]] = {}
+    with searching(folder, "a folder with the trials of a study, in it or below it"):
+        for place in _folders(folder):
+            levels: tuple[str, ...] = place.relative_to(folder).parts
+            unread += [
+                f"{'/'.join((*levels, path.name))}: a link to a folder; name the folder itself as a source"
+                for path in sorted(place.iterdir())
+                if path.is_symlink() and path.is_dir()
+            ]
+            if service_of(place):
+                named = levels or (place.name,)
+                trials += [_of_service(trial, named, place) for trial in service_trials(place)]
+                about = subject_of(place)
+                unread += [] if about is None else about.faults.values()
+                continue
+            files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
+            files, left_over = without_copies(files, folder)
+            copies += left_over
+            of_files = [_of_file(path, levels) for path in files if path.suffix == ".toml"]
+            written = [trial for trial in of_files if trial is not None]
+            trials += written
+            for path in (file for file in files if file.suffix.casefold() == SUFFIX):
+                try:
+                    trials += _of_b3d(path, levels, whole)
+                except InputError as error:
+                    unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
+            unread += [
+                f"{'/'.join((*levels, path.name))}: {TO_UNPACK}"
+                for path in files
+                if path.suffix.casefold() in ARCHIVES and suffix_of(path) not in _RECORDED
+            ]
+            # models beside trial files may be of motions in folders below
+            kinds = (".osim",) if written else (*STORAGE, *OPENSIM)
+            if opensim := [path for path in files if path.suffix.casefold() in kinds]:
+                loose[place] = opensim
+            if not written:
+                raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
+    modeled, misread = _of_models(folder, loose)
+    known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
+    modeled = [one for one in modeled if Path(one.source["coordinates"]).resolve() not in known]
+    sources = [path for one in modeled for path in one.source.values()]
+    known |= {path.resolve() for path in sources if isinstance(path, Path)}
+    used = {path.parent for path in known}
+    # beside a motion that is called walk, forces.mot is a file of the same folder
+    showing = {path for files in raw.values() for path in files if _shows_markers(path)}
+    by_name = {path.parent for path in showing if _name_of(path)}
+    levels_of = {
+        path: _levels(path, folder, path.parent in by_name)
+        for place, files in raw.items()
+        if place.resolve() not in used
+        for path in files
+        if _is_text(str(path))
+    }
+    # A recording of the same name as coordinates of a model was computed there.
+    computed = {one.levels for one in modeled}
+    # Without any trial every table is read: its fault is the reason.
+    silent = not (showing or trials or modeled)
+    with_markers = {one[:-1] for path, one in levels_of.items() if silent or path in showing}
+    recordings = {
+        path: one for path, one in levels_of.items() if one[:-1] in with_markers and one not in computed
+    }
+    every = trials + modeled
+    odd = {str(path) for one in every for path in one.source.values() if not _is_text(str(path))}
+    misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
+    kept = tuple(one for one in every if not odd.intersection(map(str, one.source.values())))
+    if any("model" in one.source and one.source.get("loads") != PREDICTED for one in kept):
+        # beside measured forces predicted ones are another method, and no file that was forgotten
+        kept = tuple(
+            replace(
+                one,
+                exclude=one.exclude or NO_FORCES,
+                notes=tuple(note for note in one.notes if note != WITHOUT_PLATES),
+            )
+            if one.source.get("loads") == PREDICTED
+            else one
+            for one in kept
+        )
+    return FoundStudy(kept, recordings, tuple(dict.fromkeys(unread + misread)), tuple(copies))
+
+
+def _shows_markers(path: Path) -> bool:
+    """Whether a file holds the motion of markers, by its suffix or by the first lines of a table."""
+    return suffix_of(path) in _MARKERS or (suffix_of(path) in TABLES and has_markers(path))
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file of text can hold a name; names of files may have any bytes."""
+    return name.isascii() or name.encode("utf-8", errors="replace").decode() == name
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """Yield a folder and its subfolders, except results, hidden folders, and folders inside the folder of a service."""
+    if any((folder / name).is_file() for name in RESULTS):
+        return
+    yield folder
+    if not service_of(folder):
+        # a link to a folder may lead back
+        inside = (path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+        for inner in sorted(path for path in inside if path.name[0] != "."):
+            yield from _folders(inner)
+
+
+def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> FoundTrial:
+    stated = {key: value for key, value in trial.subject.items() if key in _SUBJECT_KEYS}
+    person = str(trial.subject.get("name") or "")
+    called = person or "/".join(levels)
+    kept = levels[:-1] if _SESSION_ID.search(levels[-1]) else levels
+    kind = f"folder of {service_of(place)}"
+    source, notes = dict(trial.source), list(trial.notes)
+    described = source.get("loads")
+    if trial.model is not None and isinstance(described, Path) and described.suffix.casefold() == ".xml":
+        table = data_file(described)
+        if table is not None and (note := _contradiction(trial.model, trial.coordinates, described, table)):
+            source["loads"] = table
+            notes.append(note)
+    rest = kind, called, trial.reason, tuple(notes)
+    return FoundTrial((*kept, trial.name), source, stated, *rest, person=person)
+
+
+def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial]:
+    subject = read_b3d(path, None if whole else ())
+    stated, named = subject_data(subject), (*levels, path.stem)
+    return [
+        FoundTrial(
+            (*named, trial.name),
+            {"b3d": path, "trial": trial.name},
+            stated,
+            "B3D file",
+            "/".join(named),
+            left_out(subject, trial),
+        )
+        for trial in subject.trials
+    ]
+
+
+def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
+    """The trial of a trial file; None of other files in TOML."""
+    content = toml_content(path)
+    if not isinstance(content.get("files"), dict) or "camera" in content:
+        return None
+    subject = content.get("subject")
+    subject = subject if isinstance(subject, dict) else {}
+    stated = {key: subject[key] for key in _SUBJECT_KEYS if key in subject}
+    notes = []
+    if "markers" in content["files"] and (
+        errors := examined(Document(path, trial_kind), RecordedSettings)[1]
+    ):
+        notes.append(
+            f"{path.name} is not complete: {errors[0].problem} (musclesolve check {shlex.quote(path.name)})"
+        )
+    person = str(subject.get("name") or "").strip()
+    return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes), person=person)
+
+
+_Key = tuple[tuple[str, ...], str]
+"""Folders and name of a trial, without words that say which file of the trial it is."""
+
+
+def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[FoundTrial], list[str]]:
+    """Trials of the OpenSim models of folders: coordinates with loads or moments of the same name.
+
+    Where names do not agree, the only files of forces of a folder without coordinates are of its only motion without
+    forces, if their times agree. Several files of coordinates of one name, such as the output of inverse kinematics
+    and of the residual reduction, are a trial each.
+    """
+    models = {at: [f for f in files if f.suffix.casefold() == ".osim"] for at, files in places.items()}
+    models = {place: of_key for place, of_key in models.items() if of_key}
+    setups = _setups(path for files in places.values() for path in files)
+    of_key: dict[_Key, dict[str, list[Path]]] = {}
+    unread: list[str] = []
+    for place, files in places.items():
+        of = _models_of(place, models)
+        for path in files:
+            try:
+                role = _role(path, _coordinates(of[0], file_state(of[0])) if of else frozenset())
+            except InputError as error:
+                unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
+                continue
+            if role and of:
+                of_key.setdefault(_key(path, root), {}).setdefault(role, []).append(path)
+            elif role in ("coordinates", "moments"):
+                unread.append(f"{path.relative_to(root).as_posix()}: {NO_MODEL}, in its folder or above")
+    _beside_tables(of_key)
+    trials = []
+    for key, roles in of_key.items():
+        unclear = list[Path]()
+        if "coordinates" in roles and not roles.keys() & set(_FORCES):
+            adopted, unclear = _adopted(key, of_key)
+            roles = roles | adopted
+        for coordinates in roles.get("coordinates", ()):
+            several = len(roles["coordinates"]) > 1
+            levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
+            trial = _model_trial(levels, coordinates, roles, models, setups)
+            if several:
+                note = f"{_names(roles['coordinates'])} are named as one motion: {KEEP_ONE}"
+                trial = replace(trial, notes=(*trial.notes, note))
+            trials.append(replace(trial, unclear=tuple(unclear)))
+    return trials, unread
+
+
+_FORCES = ("described", "loads", "moments")
+"""Roles of the files of forces, the first one that a trial has is used."""
+
+
+def _beside_tables(of_key: Mapping[_Key, dict[str, list[Path]]]) -> None:
+    """Move ExternalLoads files to the trials of the tables that they name."""
+    trial_of = {path.resolve(): roles for roles in of_key.values() for path in roles.get("loads", ())}
+    for roles in list(of_key.values()):
+        for path in list(roles.get("described", ())):
+            table = data_file(path)
+            other = None if table is None else trial_of.get(_original(table).resolve())
+            if other is not None and other is not roles:
+                roles["described"].remove(path)
+                other.setdefault("described", []).append(path)
+        if "described" in roles and not roles["described"]:
+            del roles["described"]
+
+
+def _adopted(
+    key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]]
+) -> tuple[dict[str, list[Path]], list[Path]]:
+    """The files of forces of other names that belong to a motion without any, by role; and those that may."""
+    here = {other: roles for other, roles in of_key.items() if other[0] == key[0]}
+    lacking = [x for x, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)]
+    free = [roles for roles in here.values() if "coordinates" not in roles]
+    by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
+    adopted = {role: paths for role, paths in by_role.items() if paths}
+    motion = of_key[key]["coordinates"][0]
+    if adopted and len(lacking) == 1 and all(len(paths) == 1 for paths in adopted.values()):
+        if all(_same_times(motion, path) for role, (path,) in adopted.items() if role != "described"):
+            return adopted, []
+    return {}, [path for paths in adopted.values() for path in paths]
+
+
+def _same_times(motion: Path, other: Path) -> bool:
+    """Whether most of a motion lies within the times of another file."""
+    try:
+        (first, last), (start, end) = (read_mot(path).time[[0, -1]].tolist() for path in (motion, other))
+    except InputError:
+        return False
+    return min(last, end) - max(first, start) > 0.5 * (last - first)
+
+
+def _model_trial(
+    levels: tuple[str, ...],
+    coordinates: Path,
+    roles: Mapping[str, list[Path]],
+    models: Mapping[Path, list[Path]],
+    setups: Mapping[Path, tuple[Path, str]],
+) -> FoundTrial:
+    """The trial of a file of coordinates, with its model and its forces."""
+    of = _models_of(coordinates.parent, models)
+    exclude = ""
+    if setup := setups.get(coordinates.resolve()):
+        path_of_setup, named = setup
+        every = [*of, *(path for model in models.values() for path in model)]
+        of = [path for path in every if path.name == named][:1] or of
+        if of[0].name != named:
+            exclude = f"its coordinates belong to {named} ({path_of_setup.name}), which is not here"
+    source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
+    notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
+    due = next((key for key in _FORCES if key in roles), None)
+    if due == "described" and "loads" in roles:
+        if note := _contradiction(of[0], coordinates, roles["described"][0], roles["loads"][0]):
+            due = "loads"
+            notes.append(note)
+    if due is None:
+        source["loads"] = PREDICTED
+        notes.append(WITHOUT_PLATES)
+    else:
+        source["moments" if due == "moments" else "loads"] = roles[due][0]
+        if len(roles[due]) > 1:
+            notes.append(f"several files may be its {due}: {_names(roles[due])}; the first is taken")
+    return FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes))
+
+
+def _setups(files: Iterable[Path]) -> dict[Path, tuple[Path, str]]:
+    """File of coordinates -> the setup file of inverse kinematics that it was written by, among some files, and the
+    name of the file of its model.
+    """
+    setups = {}
+    for path in files:
+        if path.suffix.casefold() != ".xml":
+            continue
+        try:
+            tree = read_xml(path, "a file of OpenSim (.xml)")
+        except InputError:  # said where the roles of the files are found
+            continue
+        for tool in tree.descendants():
+            named = [tool.find(tag) for tag in ("output_motion_file", "model_file")]
+            output, model = (tag.text.strip().replace("\\", "/") if tag is not None else "" for tag in named)
+            if tool.tag == "InverseKinematicsTool" and output and model:
+                setups[(path.parent / output).resolve()] = path, model.rpartition("/")[2]
+    return setups
+
+
+def _contradiction(model: Path, coordinates: Path, described: Path, table: Path) -> str:
+    """Return the note on an ExternalLoads file that contradicts the motion, "" on one that does not."""
+    fault = _described_fault(model, coordinates, described, table)
+    taken = f"{table.name} is taken, whose feet are found by their contacts"
+    return f"{described.name} contradicts the motion ({fault}); {taken}" if fault else ""
+
+
+def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
+    """Return the reason why an ExternalLoads file cannot be of a motion beside a table of forces; "" where it can be.
+
+    Reasons are another data file, loads at other times, or contacts under another body. Unreadable models or
+    coordinates are reported when the trial is computed.
+    """
+    try:
+        model = read_osim(model_file)
+        motion = whole_motion(model, coordinate_motion(model, coordinates, None))
+        pose = body_motion(model, motion.value)
+    except InputError:
+        return ""
+    try:
+        loads = read_external_loads(described, model)
+    except InputError as error:
+        return error.problem
+    for load in loads:
+        if load.file is not None and _original(load.file).resolve() != table.resolve():
+            return f"its data file is {load.file.name}"
+        if load.time[-1] < motion.time[0] or load.time[0] > motion.time[-1]:
+            return (
+                f"its loads last from {load.time[0]:g} to {load.time[-1]:g} s, the motion from {motion.time[0]:g} to "
+                f"{motion.time[-1]:g} s"
+            )
+        if fault := contact_fault(model, load, motion.time, pose):
+            return fault
+    return ""
+
+
+def _names(paths: list[Path]) -> str:
+    return ", ".join(path.name for path in paths)
+
+
+def _key(path: Path, root: Path) -> _Key:
+    """Folders and name of the trial that a file is of: without what says which file of the trial it is."""
+    folders = [part for part in path.parent.relative_to(root).parts if not _says_role(part)]
+    return tuple(folders), _name_of(path)
+
+
+def _levels(path: Path, root: Path, by_name: bool = False) -> tuple[str, ...]:
+    """Folders and name of the trial that a file is of, the name of the file where neither is left.
+
+    by_name: whether a file that is called forces is one of the trials in its folder; else the folder is the trial.
+    """
+    folders, name = _key(path, root)
+    name = name or (path.stem if by_name else "")
+    return (*folders, name) if name else folders or (path.stem,)
+
+
+def _says_role(part: str) -> bool:
+    """Whether a name says only which kind of content it is of: Forces, InverseKinematics."""
+    return {word.text.casefold() for word in words_of(part)} <= _ROLE_WORDS
+
+
+def _name_of(path: Path) -> str:
+    """Name of the trial that the name of a file states, "" where it says only which file of a trial it is."""
+    return "_".join(part for part in re.split(r"[_\-\s]+", stem_of(path)) if not _says_role(part))
+
+
+def _models_of(place: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
+    """The models of a folder: its own, else of a folder beside it that is called so, else of the nearest one above."""
+    for above in (place, *place.parents):
+        if above in models:
+            return models[above]
+        beside = [path for path in models if path.parent == above and path.name.casefold() in _MODEL_FOLDERS]
+        if beside:
+            return models[beside[0]]
+    return []
+
+
+@cache
+def _coordinates(model: Path, state: object) -> frozenset[str]:
+    """Names of the coordinates of a model, which is read when a trial is computed; state: another one is read anew."""
+    with open_input(model) as stream, opening(model):
+        text = stream.read().decode("utf-8", errors="replace")
+    # usual names serve where the file is cut off: its trials are refused, with the reason
+    return frozenset(_COORDINATE.findall(text) if "</OpenSimDocument>" in text else ())
+
+
+def _role(path: Path, coordinates: frozenset[str]) -> str:
+    """Content of a file of OpenSim: "coordinates", "loads", "moments", "described" (loads in XML), or ""."""
+    suffix = path.suffix.casefold()
+    if suffix == ".xml":
+        tree = read_xml(path, "a file of OpenSim (.xml)")
+        return "described" if any(part.tag == "ExternalLoads" for part in tree.descendants()) else ""
+    if suffix not in STORAGE:
+        return ""
+    names = column_names(path)[1:]
+    if any(name.endswith("vx") for name in names):
+        return "loads"
+    if sum(name.endswith("_moment") for name in names) > 1:
+        return "moments"
+    known = sum(plain_name(x) in coordinates if coordinates else _ANGLE.search(x) is not None for x in names)
+    return "coordinates" if names and known >= (1.0 - _MOST_OTHERS) * len(names) else ""
+
+
+def column_names(path: Path) -> list[str]:
+    """Names of the columns of a MOT or STO file, of which only the beginning is read; none where there are none."""
+    with RowReader(path) as reader:
+        try:
+            mot_header(reader, path)
+        except InputError:
+            return []
+        return [cell for cell in split_cells(reader.filled_line() or "") if cell]
+
+
+def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
+    """The body that a trial states; the mass from its OpenSim model unless it states one."""
+    named = _named_files(trial) if "file" in trial.source else map(Path, trial.source.values())
+    masses = (_mass_of(path, file_state(path)) for path in named if path.suffix == ".osim")
+    mass = None if "mass_kg" in trial.subject else next(masses, None)
+    return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
+
+
+@cache
+def _mass_of(model: Path, state: object) -> float | None:
+    """Mass of an OpenSim model [kg]; None where it cannot be read or has no mass."""
+    try:
+        return round(read_osim(model).mass, 2) or None
+    except InputError:
+        return None
+
+
+def _named_files(trial: FoundTrial) -> list[Path]:
+    """The files that a trial file names."""
+    path = Path(trial.source["file"])
+    return [path.parent / name for name in toml_content(path)["files"].values() if isinstance(name, str)]

@@ -1,0 +1,468 @@
+"""Figures of answers: contributions, margins of strength with the most critical path, scenarios, EMG, a calibration."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.laboratory.plotting.page.curves import with_neighbors
+from musclesolve.laboratory.plotting.page.page_style import (
+    APART,
+    NOTE_COLOR,
+    RESERVE_STYLE,
+    SIDE_COLOR,
+    current_style,
+    figures_of,
+    height_for,
+    line,
+)
+from musclesolve.laboratory.plotting.page.panels import with_panels
+from musclesolve.laboratory.plotting.page.sheet import Sheet, heading, native, page, sheet_of
+from musclesolve.laboratory.plotting.study.comparison_figures import COST_COLORS, DASHES
+from musclesolve.laboratory.results.dataset.result_quantities import along_heading
+from musclesolve.laboratory.results.tables import question_tables
+from musclesolve.sharing.status import Status, is_solved
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+MOST_BARS, MOST_CURVES = 14, 6
+ALL_PARTS = "acceleration (all parts)"
+VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
+"""Curves over the number of synergies -> their words."""
+LABEL_STEP = 0.08
+"""Least distance of the labels of curves, as a share of the largest force."""
+LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
+AXIS_LABEL = 0.25
+"""Space below a panel for the label of its axis [inch]."""
+
+
+@native
+def strength_margins(answer: xr.Dataset) -> Sheet:
+    """Draw the least strength of groups and muscles as bars; peak activations and contact forces along the path."""
+    contact = "contact_peak" in answer
+    below = AXIS_LABEL * (1.5 if current_style().narrow else 1.0)  # two lines in a column
+    space = {"left": 1.25, "below": below, "least": height_for(MOST_BARS)}
+    sheet, panels = page(answer, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
+    _bars(panels.flat[0], answer)
+    entries = _activations(panels.flat[1], answer)
+    if contact:
+        _contact(panels.flat[2], answer)
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _bars(axes: "Axes", answer: xr.Dataset) -> None:
+    """Draw the groups and muscles with the greatest margins."""
+    needed = question_tables.ordered_margins(answer).query("least_strength > 0")
+    groups, singles = (needed[needed["kind"] == kind] for kind in ("group", "muscle"))
+    kept = pd.concat([groups[:MOST_BARS], singles[: max(MOST_BARS - len(groups), 3)]])
+    names = [str(name).replace("_", " ") for name in kept["of"]]
+    for place, (name, row) in enumerate(zip(names, kept.to_dict("records"), strict=True)):
+        value, opacity = 100.0 * row["least_strength"], 0.45 if row["kind"] == "muscle" else 1.0
+        axes.barh(place, value, 0.8, color=SIDE_COLOR[side_of(row["of"])], alpha=opacity, label=name)
+        axes.text(value + 0.7, place, f"{value:.0f} %", va="center", ha="left", fontsize="small")
+    axes.set_yticks(range(len(kept)), names)
+    axes.set_ylim(*axes.get_ylim()[::-1])
+    axes.set_xlim(0.0, 108.0)
+    of = "strength that is left" if answer.attrs["weak"] != "none" else "strength of the trial"
+    sheet_of(axes).label_below(axes, f"least strength [% of the {of}]")
+    heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
+
+
+def _activations(axes: "Axes", answer: xr.Dataset) -> dict[str, Any]:
+    """Draw peak activations of the muscles that take over, over the strength of the path."""
+    peak = answer["peak_activation"].transpose("strength", "muscle")
+    rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
+    rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > question_tables.TAKES_OVER]
+    entries = {}
+    for number, k in enumerate(rising):
+        style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
+        name = str(answer["muscle"].values[k]).replace("_", " ")
+        curve = 100.0 * answer["strength"].values, peak.values[:, k]
+        axes.plot(*curve, marker="o", markersize=2.5, label=name, **style)
+        entries[name] = line(**style)
+    axes.set_ylim(0.0, 1.03)
+    _strength_axis(axes, answer)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", _bound(answer))
+    return entries
+
+
+def _contact(axes: "Axes", answer: xr.Dataset) -> None:
+    """Draw the peak contact forces of the joints over the strength of the path."""
+    strengths = 100.0 * answer["strength"].values
+    peaks = answer["contact_peak"].transpose("strength", "joint").values
+    joints = [str(joint) for joint in answer["joint"].values]
+    last, top, least = peaks[-1], float(np.nanmax(peaks, initial=1.0)), -np.inf
+    for k in np.argsort(last):
+        values = peaks[:, k]
+        if np.isnan(values).any():
+            continue
+        color = SIDE_COLOR[side_of(joints[k])] if np.ptp(values) > 0.02 else NOTE_COLOR
+        name = joints[k].replace("_", " ")
+        axes.plot(strengths, values, color=color, marker="o", markersize=2.5, label=name)
+        least = max(float(values[-1]), least + LABEL_STEP * top)  # labels one above the other
+        right = strengths[-1] - 0.015 * max(strengths[0] - strengths[-1], 1.0)
+        axes.text(right, least, name, va="center", ha="left", fontsize="small", color=color)
+    axes.set_ylim(0.0, 1.05 * top)
+    axes.set_ylabel("[body weights]")
+    _strength_axis(axes, answer)
+    note = "; ".join(filter(None, (_bound(answer), "gray: changes by less than 0.02")))
+    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
+
+
+def _strength_axis(axes: "Axes", answer: xr.Dataset) -> None:
+    """Set the strength axis, from full strength on the left to the margin on the right."""
+    strengths = 100.0 * answer["strength"].values
+    span = max(strengths[0] - strengths[-1], 1.0)
+    axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)
+    axes.set_xlabel(f"strength of {_path_of(answer)} [%]")
+
+
+def _bound(answer: xr.Dataset) -> str:
+    return "with bounded contact forces, as the bars" if answer.attrs["contact"] != "none" else ""
+
+
+def _path_of(answer: xr.Dataset) -> str:
+    return str(answer.attrs["path_of"]).replace("_", " ")
+
+
+@native
+def contributions(answer: xr.Dataset, side: str) -> Sheet:
+    """Draw the upward and forward acceleration of the center of mass by the groups of a leg.
+
+    The bands are between contact models.
+    """
+    together = question_tables.grouped(answer)
+    together = together.assign(center_acceleration=along_heading(together, together["center_acceleration"]))
+    stance = question_tables.in_stance(together, side)["center_acceleration"]
+    shown = _largest_groups(together, side, [stance.sel(axis=["x", "z"])])
+    title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
+    sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space={"left": 0.1, "below": 0.25})
+    whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
+    entries: dict[str, Any] = {}
+    touching = answer["touching"].sel(side=side)
+    for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
+        direct = together["center_acceleration"].sel(axis=axis).where(touching)
+        entries |= _of_groups(axes, ALL_PARTS, whole.sel(axis=axis), direct, shown)
+        axes.set_ylabel("[m/s2]")
+        axes.set_xlabel("time [s]")
+        heading(axes, label, f"in stance of the leg; {_contacts(answer)}")
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _largest_groups(together: xr.Dataset, side: str, of: Sequence[xr.DataArray]) -> list[str]:
+    """Groups of a leg with the largest contributions, as many as there are colors."""
+    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
+    sizes = {
+        name: max(float(np.nanmax(np.abs(part.sel(group=name).values), initial=0.0)) for part in of)
+        for name in names
+    }
+    return sorted(names, key=lambda name: -sizes[name])[: len(COST_COLORS)]
+
+
+def _of_groups(
+    axes: "Axes", of_all: str, whole: xr.DataArray, parts: xr.DataArray, shown: Sequence[str]
+) -> dict[str, Any]:
+    """Draw a sum (time,) and the contributions of groups, each with the band of the contact models if any.
+
+    Returns the entries of the legend.
+    """
+    time, entries = whole["time"].values, {of_all: line("#111111", 1.2)}
+    axes.plot(time, whole.values, color="#111111", linewidth=1.2, label=of_all)
+    for color, name in zip(COST_COLORS, shown, strict=False):
+        words, values = name.replace("_", " "), parts.sel(group=name)
+        if "contact" in values.dims:
+            curves = values.transpose("contact", "time").values
+            low, high, label = curves.min(axis=0), curves.max(axis=0), f"{words}{APART}contact models"
+            axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0, label=label)
+            values = values.isel(contact=0)
+        axes.plot(time, values.values, color=color, label=words)
+        entries[words] = line(color)
+    axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+    return entries
+
+
+def _contacts(answer: xr.Dataset) -> str:
+    first, *others = map(str, answer["contact"].values)
+    return f"curve: contact as {first}; band: also as {' and '.join(others)}"
+
+
+@native
+def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
+    """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
+    together, weight = question_tables.grouped(answer), float(answer.attrs["body_weight_n"])
+    places = question_tables.contact_shares(together, side)
+    shown = _largest_groups(together, side, [part for pair in places.values() for part in pair])
+    title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
+    rows = len(places)
+    sheet, panels = page(
+        answer, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
+    )
+    entries: dict[str, Any] = {}
+    for row, (place, (parts, dynamics)) in enumerate(places.items()):
+        whole = (
+            parts.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        ) / weight
+        label = place.replace(f"_{side}", "", 1).replace("_", " ")
+        for axes, of, what in zip(panels[row], (parts, dynamics), ("own", "through dynamics"), strict=True):
+            entries |= _of_groups(axes, "contact force", whole, of / weight, shown)
+            heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
+            if row == rows - 1:
+                axes.set_xlabel("time [s]")
+        panels[row, 0].set_ylabel("[body weights]")
+    sheet.add_legend(entries)
+    return sheet
+
+
+@native
+def scenarios(answer: xr.Dataset) -> Sheet:
+    """Draw the contact force of each joint under each scenario; dotted with a reserve, a gap without a solution."""
+    joints = [str(joint) for joint in answer["joint"].values]
+    sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
+    rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
+    count = max(len(case) for case in rows.values())
+    title = "One motion under each scenario: joint contact force"
+    height, space = 0.3 * count, {"below": 0.2}
+    sheet, panels = page(answer, title, count, len(sides), height=height, space=space, sharey="row")
+    entries: dict[str, Any] = {}
+    for number, name in enumerate(map(str, answer["scenario"].values)):
+        color = COST_COLORS[number % len(COST_COLORS)]
+        dashes = DASHES[(number // len(COST_COLORS)) % len(DASHES)]
+        width = 1.8 if number == 0 else 1.1
+        style: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": width}
+        words = textwrap.shorten(name, 44, placeholder=" ...")
+        entries[words] = line(**style)
+        case = answer.isel(scenario=number)
+        for column, side in enumerate(sides):
+            status = case["status"].sel(side=side).values
+            helped = with_neighbors(status == Status.SOLVED_WITH_RESERVE) & is_solved(status)
+            for row, joint in enumerate(rows[side]):
+                values = case["contact_force"].sel(joint=joint).values
+                for shown, more in ((status == Status.SOLVED, {}), (helped, {"linestyle": RESERVE_STYLE})):
+                    curve = np.where(shown, values, np.nan)
+                    panels[row, column].plot(answer["time"].values, curve, **style | more, label=words)
+            if helped.any():
+                entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
+    for column, side in enumerate(sides):
+        for axes, joint in with_panels(panels[:, column], rows[side]):
+            heading(axes, joint.replace("_", " "), "")
+            axes.set_ylim(bottom=0.0)
+            if axes in panels[-1]:
+                axes.set_xlabel("time [s]")
+            if column == 0:
+                axes.set_ylabel("[body weights]")
+    sheet.add_legend(entries)
+    return sheet
+
+
+@native
+def synergies(answer: xr.Dataset) -> Sheet:
+    """Draw the variance accounted for over the number of synergies, then each synergy with its largest weights."""
+    sides = [str(side) for side in answer["side"].values]
+    counts = [int(answer["synergies"].sel(side=side)) for side in sides]
+    rows = 1 + max(counts)
+    space = {"below": 0.3}
+    sheet, panels = page(answer, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
+    panels = np.reshape(panels, (rows, len(sides)))
+    variance = dict(zip(VARIANCE, map(line, COST_COLORS), strict=False))
+    for column, (side, count) in enumerate(zip(sides, counts, strict=True)):
+        axes = panels[0, column]
+        for color, name in zip(COST_COLORS, variance, strict=False):
+            values = answer[name].sel(side=side).values
+            more = {"label": VARIANCE[name]}
+            axes.plot(answer["number"].values, values, color=color, marker="o", markersize=3, **more)
+        axes.axvline(count, color=NOTE_COLOR, linewidth=0.8)
+        axes.set_ylim(0.0, 1.03)
+        heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
+        names = [str(name) for name in answer["muscle"].values if side_of(str(name)) == side]
+        for axes, row in with_panels(panels[1:, column], range(1, count + 1)):
+            course = answer["synergy_course"].sel(side=side, synergy=row)
+            axes.plot(answer["time"].values, course.values, color=SIDE_COLOR[side])
+            axes.set_ylim(bottom=0.0)
+            weights = answer["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
+            largest = [split_side(names[k])[0].replace("_", " ") for k in np.argsort(-weights)[:3]]
+            heading(axes, f"synergy {row}", "most: " + ", ".join(largest))
+            if row == count:
+                axes.set_xlabel("time [s]")
+    sheet.add_legend({VARIANCE[name]: entry for name, entry in variance.items()})
+    return sheet
+
+
+@native
+def co_contractions(answer: xr.Dataset) -> Sheet:
+    """Draw the share of the muscle moments that cancel about each degree of freedom, both sides."""
+    return _by_dof(answer, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
+
+
+@native
+def stiffnesses(answer: xr.Dataset) -> Sheet:
+    """Draw the stiffness that the muscles give to each degree of freedom, both sides."""
+    title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"
+    return _by_dof(answer, "joint_stiffness", title, "[N m/rad]")
+
+
+def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
+    """Draw a variable over time by degree of freedom without side, a curve for each side."""
+    known = [str(dof) for dof in answer["dof"].values if bool(answer[name].sel(dof=dof).notnull().any())]
+    stems = list(dict.fromkeys(split_side(dof)[0] for dof in known))
+    rows = (len(stems) + 1) // 2
+    sheet, panels = page(answer, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
+    entries: dict[str, Any] = {}
+    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
+        for dof in [one for one in known if split_side(one)[0] == stem]:
+            side = side_of(dof)
+            style = {"color": SIDE_COLOR[side], "label": SIDE_NAMES.get(side, side)}
+            axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
+            entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLOR[side])
+        axes.set_ylim(bottom=0.0)
+        heading(axes, stem.replace("_", " "), "")
+        axes.set_xlabel("time [s]")
+        if number % 2 == 0:
+            axes.set_ylabel(unit)
+    sheet.add_legend(entries)
+    return sheet
+
+
+@native
+def emg_trade_off(trade_off: xr.Dataset) -> Sheet:
+    """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
+    rows, columns = (2, 1) if current_style().narrow else (1, 2)
+    title = "EMG-informed sharing: effort against misfit"
+    space = {"left": 0.15, "below": AXIS_LABEL}
+    sheet, panels = page(trade_off, title, rows, columns, height=0.36 * rows, labels=True, space=space)
+    _curve(panels.flat[0], trade_off)
+    _correlations(panels.flat[1], trade_off)
+    entries = {
+        "r of a channel while it alone is not followed, median and quartiles": line(LEFT_OUT, marker="o"),
+        "r while followed (no test)": line(FOLLOWED, linestyle="--"),
+    }
+    if np.isfinite(trade_off.attrs["knee_weight"]):
+        entries["knee of the curve"] = line(NOTE_COLOR, 0.0, marker="D", markersize=6)
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _curve(axes: "Axes", trade_off: xr.Dataset) -> None:
+    misfit, effort = trade_off["emg_rms"].values, trade_off["effort"].values
+    axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
+    for number, (weight, x, y) in enumerate(zip(trade_off["weight"].values, misfit, effort, strict=True)):
+        # a convex curve that falls is neither above and right of its points nor below and left of them
+        below = number % 2 and x > misfit.min()  # left of the first point is the axis
+        beside, end = ((-4, -10), "right") if below else ((4, 4), "left")
+        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", ha=end, fontsize="small")
+        if weight == trade_off.attrs["knee_weight"]:
+            axes.plot(x, y, marker="D", markersize=6, color=NOTE_COLOR, zorder=1)
+    heading(axes, "effort over misfit", "numbers: weight of EMG")
+    axes.set_xlabel("rms of activation - envelope [1]")
+    axes.set_ylabel("effort [unit of the cost]")
+
+
+def _correlations(axes: "Axes", trade_off: xr.Dataset) -> None:
+    place = np.arange(trade_off.sizes["weight"])
+    low, middle, high = _quartiles(trade_off, "emg_correlation")
+    axes.fill_between(place, low, high, color=LEFT_OUT, alpha=0.2, linewidth=0.0)
+    axes.plot(place, middle, color=LEFT_OUT, marker="o", markersize=3)
+    axes.plot(place, _quartiles(trade_off, "emg_correlation_followed")[1], color=FOLLOWED, linestyle="--")
+    axes.set_xticks(place, [f"{weight:g}" for weight in trade_off["weight"].values])
+    axes.set_ylim(top=1.02)
+    heading(axes, "agreement with EMG", "")
+    axes.set_xlabel("weight of EMG [unit of the cost]")
+    axes.set_ylabel("r of activation and envelope")
+
+
+def _quartiles(trade_off: xr.Dataset, name: str) -> Array:
+    """Lower quartile, median and upper quartile over the channels at each weight, (3, W); NaN without any."""
+    known = [row[np.isfinite(row)] for row in trade_off[name].transpose("weight", "channel").values]
+    return np.stack(
+        [np.percentile(row, (25, 50, 75)) if row.size else np.full(3, np.nan) for row in known], axis=1
+    )
+
+
+COLORS = {"before": "#9E9E9E", "fitted": "#0072B2", "predicted": "#D55E00"}
+LABELS = {
+    "before": "muscles of the parent",
+    "fitted": "muscles of this person",
+    "predicted": "muscles that the other trials give",
+}
+MEASURED = "#111111"
+COLUMNS = 4
+_SCALE = {"m": (1e3, "mm"), "1": (1.0, "share of the largest"), "N m": (1.0, "N m")}
+
+
+def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
+    """The content of the file of every figure of the Dataset of a calibration, by its name."""
+    figures = {"calibration_factors": calibration_factors}
+    for kind, name in (("fascicle length", "calibration_fascicles"), ("EMG", "calibration_emg")):
+        if (calibration["kind"].values.astype(str) == kind).any():
+            figures[name] = lambda calibration, kind=kind: calibration_curves(calibration, kind)  # type: ignore[misc]
+    return figures_of(calibration, figures)
+
+
+@native
+def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -> Sheet:
+    """Measured curves of a kind with the curves of the muscles before the fit, as fitted, and as predicted."""
+    curves = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
+    count = curves.sizes["curve"]
+    columns = min(COLUMNS, count)
+    rows = -(-count // columns)
+    title = f"Calibration: measured {kind} and model"
+    sheet, panels = page(calibration, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
+    for axes, k in with_panels(panels, range(count)):
+        at = curves.isel(curve=k)
+        scale, unit = _SCALE[str(at["unit"].values)]
+        time = at["time"].values
+        axes.plot(time, scale * at["measured"].values, color=MEASURED, linewidth=1.4)
+        for word, color in COLORS.items():
+            style = "--" if word == "predicted" else "-"
+            axes.plot(time, scale * at[word].values, color=color, linewidth=1.1, linestyle=style)
+        known = {word: float(at[f"correlation_{word}"]) for word in COLORS}
+        r = ", ".join(f"{value:.2f} {word}" for word, value in known.items() if np.isfinite(value))
+        trial = str(at["trial"].values)
+        heading(axes, str(at["label"].values), f"{trial}: r {r}" if r else trial)
+        if k % columns == 0:
+            axes.set_ylabel(f"{kind} [{unit}]")
+        if k + columns >= count:
+            axes.set_xlabel("time [s]")
+    entries = {"measured": line(MEASURED)}
+    for word, color in COLORS.items():
+        if np.isfinite(curves[word]).any():
+            entries[LABELS[word]] = line(color, linestyle="--" if word == "predicted" else "-")
+    sheet.add_legend(entries)
+    return sheet
+
+
+@native
+def calibration_factors(calibration: xr.Dataset) -> Sheet:
+    """Every fitted factor with its 95 % interval over the interval of the prior."""
+    count = calibration.sizes["parameter"]
+    title, size = "Calibration: fitted parameters and their priors", 0.12 + 0.022 * count
+    sheet, panels = page(calibration, title, 1, 1, height=size, space={"left": 2.6})
+    axes: Axes = panels[0, 0]
+    place = np.arange(count)[::-1]
+    names = calibration["parameter"].values.astype(str)
+    for mean, sd, color, width in (
+        (calibration["prior_mean"].values, calibration["prior_sd"].values, "#CFCFCF", 7.0),
+        (calibration["value"].values, calibration["sd"].values, COLORS["fitted"], 2.0),
+    ):
+        axes.hlines(place, np.exp(mean - 1.96 * sd), np.exp(mean + 1.96 * sd), color=color, linewidth=width)
+    axes.plot(np.exp(calibration["value"].values), place, "o", color=COLORS["fitted"], markersize=4)
+    axes.axvline(1.0, color=NOTE_COLOR, linewidth=0.8)
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    kept = [tick for tick in [0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0] if low <= tick <= high]
+    axes.set_xticks(kept, [f"{tick:g}" for tick in kept])
+    axes.minorticks_off()
+    axes.set_yticks(place, [name.replace("_", " ") for name in names])
+    axes.set_xlabel("factor")
+    heading(axes, "95 % intervals", "")
+    fitted = line(COLORS["fitted"], marker="o", markersize=4)
+    sheet.add_legend({"what persons differ by (prior)": line("#CFCFCF", 6.0), "with the trials": fitted})
+    return sheet

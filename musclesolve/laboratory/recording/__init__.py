@@ -1,0 +1,1 @@
+"""Records of a recording, and every key of trial files and commands."""

@@ -1,0 +1,71 @@
+"""Filling of the templates of reports and notebook views."""
+
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from muscle_db.parsed_toml import keep, read_kept
+from musclesolve.laboratory.plotting.browser import page_parts
+from musclesolve.laboratory.plotting.browser.page_parts import dark_rules
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def rendered(name: str, /, **values: object) -> str:
+    """A template with its values; texts other than Markup are escaped."""
+    return _environment().get_template(name).render(**values)
+
+
+def filled(text: str, /, **values: object) -> str:
+    """A template given as its text, with its values, as in `rendered`."""
+    return _environment().from_string(text).render(**values)
+
+
+@cache
+def _environment() -> "Environment":
+    """The templates; their Python code is kept, which takes a tenth of the time of a page to make."""
+    from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+    from jinja2.bccache import Bucket, bc_magic
+
+    folder = Path(__file__).with_name("templates")
+
+    class Kept(BytecodeCache):
+        """Code of templates, of this version of jinja2."""
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            """See BytecodeCache."""
+            bucket.code = read_kept(folder / bucket.key, f"{bucket.checksum} {bc_magic!r}")
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            """See BytecodeCache."""
+            keep(folder / bucket.key, f"{bucket.checksum} {bc_magic!r}", bucket.code)
+
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        bytecode_cache=Kept(),
+    )
+
+
+def whole_page(name: str, /, **values: object) -> str:
+    """A page of the template, with its style and scripts, and the colors of its drawings where the system is dark."""
+    page = rendered(
+        name,
+        style=Markup("\n".join((template("style.css"), page_parts.style()))),
+        script=Markup(template("script.js")),
+        charts=Markup(page_parts.script()),
+        **values,
+    )
+    return page.replace("</style>", f"{dark_rules(page)}\n</style>", 1)
+
+
+def template(name: str) -> str:
+    """The text of a template, a style or a script."""
+    return resources.files(__package__).joinpath("templates", *name.split("/")).read_text(encoding="utf-8")

@@ -1,0 +1,182 @@
+"""The headline of a trial and its sections: content, figures, or the reason of absence."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.laboratory.plotting.figure_names import figures_by
+from musclesolve.laboratory.report.content import trial_sections as content
+from musclesolve.laboratory.report.content.pieces import Absent, Picture, drawn, figures_of, plain
+from musclesolve.laboratory.report.inputs import (
+    ANSWERS,
+    COMPARISON,
+    DAMAGE,
+    RESULT,
+    UNCERTAINTY,
+    TrialFiles,
+    reason,
+)
+from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.finding import Finding
+from musclesolve.laboratory.results.judgement import WITH_CARE, Judgement, judge, judge_findings
+from musclesolve.laboratory.results.plausibility import measured
+from musclesolve.laboratory.results.statements import Number, Statement, chosen, number
+
+KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
+"""Kinds of the datasets of a trial with figures."""
+PICTURE_FRAMES = 75
+"""Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
+ONE_FRAME = "A result of a single frame has no curves to draw."
+LAST = "further"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """Headline at the top of a page."""
+
+    judgement: Judgement
+    why: str
+    contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
+    emg: Statement | str = "not known"
+    findings: Sequence[Statement] = ()  # errors and warnings with their remedies
+    remarks: Sequence[Statement] = ()
+
+
+def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
+    """Make the headline of a trial from the statements on its result."""
+    judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
+    rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
+    for peak in facts.contact_peaks:
+        value, digits = (peak.body_weights, ".2f") if known else (peak.newton, ".0f")
+        shown = number(f"contact_peak {peak.joint}", value, digits)
+        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
+    unit = "body weights" if known else "N"
+    of_emg = [statement for statement in said if statement.path == ("emg",) and statement.value]
+    cautions = chosen(said, "error", "warning")
+    # the reasons of care are listed below
+    use = f"{judged.use.partition(':')[0]}." if judged.verdict == WITH_CARE and cautions else judged.use
+    return Headline(
+        judged,
+        " ".join((use, *judged.why)),
+        [
+            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": band.words if band else ""}
+            for stem, legs in rows.items()
+            for band in [measured(stem, facts.movement)]  # in implants, None where none measured
+        ],
+        of_emg[0] if of_emg and facts.correlations else "not measured",
+        cautions,
+        chosen(said, "remark"),
+    )
+
+
+def no_headline(why: str) -> Headline:
+    """The headline of a damaged file, with the reason."""
+    judged = judge_findings([Finding("unreadable", "error", why, "compute it again")])
+    return Headline(judged, f"This file is damaged: {why}.")
+
+
+def specifications() -> dict[str, dict[str, Any]]:
+    """Title, lead and figures of every section."""
+    of_sections = figures_by("section")
+    return {
+        name: {**spec, "figures": [page for part in of_sections.get(name, ()) for page in part.pages]}
+        for name, spec in bundled_toml("musclesolve.laboratory.report", "texts", "sections.toml").items()
+    }
+
+
+def pictures_of(trial: TrialFiles, key: str) -> Iterator[Picture]:
+    """Draw the figures of a trial, one after the other."""
+    of_trial = {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}
+    for kind in KINDS:
+        data = (of_trial | trial.answers).get(kind)
+        if data is None or data.sizes.get("time", 0) < 2 or (kind == RESULT and trial.origin == UNCERTAINTY):
+            continue
+        for name, draw in figures_of(data, kind).items():
+            yield drawn(f"{key}-{name}", name, draw, data)
+
+
+def moving(trial: TrialFiles) -> Picture:
+    """The moving picture of a trial."""
+    from musclesolve.laboratory.report.picture.moving_picture import picture_fragment
+    from musclesolve.laboratory.report.picture.picture_data import thinned
+
+    try:
+        fragment = picture_fragment(thinned(trial.base, -(-trial.base.sizes["time"] // PICTURE_FRAMES)))
+    except DAMAGE as error:
+        return Picture("", "picture", "", fault=f"The moving picture could not be made: {reason(error)}")
+    return Picture("", "picture", "", Markup(fragment))
+
+
+def sections_of(
+    trial: TrialFiles, key: str, figures: Mapping[str, Picture], shown: Picture
+) -> list[dict[str, Any]]:
+    """The sections of a trial for the templates, in order, with its figures by name; shown: its moving picture."""
+    named = {name for spec in specifications().values() for name in spec["figures"]}
+    sections = []
+    for name, spec in specifications().items():
+        # a missing answer has a reason
+        if name not in trial.answers and spec.get("only_with", "time") not in trial.base:
+            continue
+        wanted = spec["figures"]
+        if name == LAST:
+            wanted = [figure for figure in figures if figure not in named]
+            if not wanted:
+                continue
+        # a result with a missing or damaged part still has the other sections
+        said, absent = dict[str, Any](), ""
+        try:
+            said = _content(name, trial, key, shown)
+        except Absent as why:
+            absent = str(why)
+        except DAMAGE as error:
+            absent = f"This section cannot be made of this file: {reason(error)}"
+        sections.append(
+            {
+                "name": name,
+                "title": spec["title"],
+                "lead": spec.get("lead", ""),
+                "content": said,
+                "figures": [] if absent else [figures[key] for key in wanted if key in figures],
+                "said": chosen(trial.said, "", section=name),
+                "absent": absent,
+                "note": ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else "",
+                "template": "answer" if name in ANSWERS else name,
+                # number of figures and of tables that are shown at once; None where the section is folded
+                "first": None if absent else spec.get("first"),
+            }
+        )
+    return sections
+
+
+def _content(name: str, trial: TrialFiles, key: str, picture: Picture) -> dict[str, Any]:
+    """Return the content of a section.
+
+    Raises:
+        Absent: why it says nothing.
+    """
+    match name:
+        case "check":
+            notes = judge(trial.facts).of("note")  # errors and warnings are in the headline
+            if not notes and not trial.recording:
+                raise Absent("There is nothing to note.")
+            return {"notes": notes, "state": trial.recording}
+        case "picture":
+            if picture.fault:
+                raise Absent(picture.fault)
+            return {"html": picture.data}
+        case "verdicts":
+            return content.verdicts(trial, key)
+        case "limits":
+            return {"own": chosen(trial.said, "limit"), "general": chosen(trial.said, "method")}
+        case _ if name == LAST:
+            return {}
+        case _ if name in ANSWERS:
+            return content.answer(trial.answers[name], name)
+        case _:  # a section that needs only the files of the trial
+            build: Callable[[TrialFiles], dict[str, Any]] = getattr(content, name)
+            return build(trial)

@@ -1,0 +1,393 @@
+"""Labels of models of OpenSim, MuJoCo and biorbd: skeleton, paths of the muscles, loads, joints and provenance."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve._util.long_arrays import blocks, in_blocks
+from musclesolve._util.sides import OTHER, has_side, side_of, split_side
+from musclesolve.constants import LOADED_FROM_N, PREDICTED, RIGID
+from musclesolve.laboratory.analysis.opensim.coordinate_motion import ORDER
+from musclesolve.laboratory.analysis.opensim.load_dynamics import LoadDynamics
+from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.motion.events.foot_events import headings
+from musclesolve.laboratory.results.dataset import labels
+from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_SIDE
+from musclesolve.laboratory.results.dataset.labels import (
+    Labels,
+    Skeleton,
+    Variable,
+    VariablesAndAttributes,
+    path_labels,
+)
+from musclesolve.laboratory.results.dataset.muscle_labels import (
+    emg_attributes,
+    fascicle_attributes,
+    person_attributes,
+    reasons_of_sides,
+)
+from musclesolve.laboratory.trial.trial_file import change_notes, input_lines
+from musclesolve.models.body import Analysis
+from musclesolve.models.opensim.external_loads import load_in_ground
+from musclesolve.models.opensim.geometry import path_lines
+from musclesolve.models.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.models.opensim.muscle_set import long_name
+from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
+from musclesolve.models.simulated_body import LENGTH, SimulatedBody
+from musclesolve.muscles.strength import stated_texts
+from musclesolve.tables.text_file import sha256
+
+
+def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Labels:
+    """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
+    model, motion = body.model, body.motion
+    values = coordinate_values(model, motion.by_name(motion.value))
+    skeleton, points = model_skeleton(model, body.pose).labels
+    lines, path_muscles = model_paths(model, values, body.muscles if paths else ())
+    loads, load_names = load_labels(model, body.dynamics)
+    measured = body.measured.dynamics
+    kept = None if measured is None else measured.balanced
+    angles = _angles(analysis, body)
+    balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
+    # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
+    # crosses, without side: "hip, walker_knee"
+    joint_of = {name: joint.name for joint in model.joints for name in joint.moved_by}
+    groups = []
+    for name in body.muscles:
+        joints = [joint_of[dof] for dof in body.dofs if dof in body.choice.crossing[name] and dof in joint_of]
+        stems = (joint[:-2] if has_side(joint) else joint for joint in joints)
+        function = long_name(split_side(name)[0])[1]
+        groups.append(function if function != "other" else ", ".join(dict.fromkeys(stems)))
+    filtered = (
+        "not filtered"
+        if motion.cutoff_hz is None
+        else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
+    )
+    return labels.Labels(
+        variables={
+            **skeleton,
+            **lines,
+            **loads,
+            **balance,
+            **_of_change(body),
+            **_of_ground(analysis, body),
+            **angles,
+            "short_name": (("muscle",), np.array(body.muscles)),
+            "group": (("muscle",), np.array(groups)),
+            MUSCLE_SIDE: (("muscle",), np.array(analysis.muscle_sides)),
+        },
+        coordinates={
+            **points,
+            **path_muscles,
+            **{f"{name}_rotation": labels.ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
+            **load_names,
+            **(
+                {}
+                if body.change is None
+                else {"component": labels.COMPONENTS, "point": body.change.before.massive}
+            ),
+        },
+        attributes=_provenance(body) | reasons_of_sides(analysis),
+        notes=[
+            *body.notes,
+            *body.warnings,
+            f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
+            *analysis.notes,
+            *([] if body.trial is None else change_notes(body.trial, read_later=True)),
+        ],
+        segment_axes=model_axes(body),
+        translates=not all(model.coordinates[name].rotational for name in body.dofs),
+    )
+
+
+def _of_change(body: ModelBody) -> dict[str, Variable]:
+    """Residual at the root after and before a change of the motion, and the change; none without a change."""
+    if (change := body.change) is None or body.dynamics is None:
+        return {}
+    known = np.isfinite(np.asarray(change.before.dynamics.root_residual))[:, None]
+    residual = {}
+    for name, moved in {
+        "pelvis_residual": body.motion,
+        "pelvis_residual_before": change.before.motion,
+    }.items():
+        lacking = replace(change.before, motion=moved).lacking().reshape(-1, 2, 3) @ TO_GLOBAL.T
+        residual[name] = ("time", "component"), np.where(known, lacking.reshape(-1, 6), np.nan)
+    return {**residual, "motion_change": (("time", "point"), change.change)}
+
+
+def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
+    """Ground reaction force and its center of pressure under each side, NaN where its moments are not measured.
+
+    Loads on several bodies of a side are summed; empty where no load acts on a body of a side.
+    """
+    if body.dynamics is None or not (
+        loads := [load for load in body.dynamics.loads if side_of(load.body) != OTHER]
+    ):
+        return {}
+    pose = body.dynamics.dynamics.bodies.pose
+    force = np.zeros((len(body.time), len(analysis.sides), 3))
+    moment, point, floor = np.zeros_like(force), np.zeros_like(force), np.zeros(force.shape[:2])
+    for load in loads:
+        if (side := side_of(load.body)) in analysis.sides:
+            acting, at = (part @ TO_GLOBAL.T for part in load_in_ground(body.model, load, body.time, pose))
+            at = np.where(np.isfinite(at), at, 0.0)
+            place = analysis.sides.index(side)
+            force[:, place] += acting
+            moment[:, place] += np.cross(at, acting)
+            floor[:, place] += acting[:, 2] * at[:, 2]
+    for place, side in enumerate(analysis.sides):
+        # the floor is where the loads act
+        level = floor[:, place] / np.maximum(force[:, place, 2], LOADED_FROM_N)
+        point[:, place] = center_of_pressure(force[:, place], moment[:, place], level)
+        lost = ~np.all([part.part.measured for part in analysis.of_side(side)], axis=0)
+        point[lost | (force[:, place, 2] <= LOADED_FROM_N), place] = np.nan
+        force[lost, place] = np.nan
+    over = ("time", "side", "axis")
+    return {
+        "ground_reaction_force": (over, force),
+        "center_of_pressure": (over, point),
+        "ground_predicted": (over[:2], np.full(force.shape[:2], body.settings.files.predicted)),
+    }
+
+
+TRUNK_BODIES = {"pelvis": ("pelvis",), "trunk": ("torso", "thorax", "trunk")}
+"""Segment -> names of its body in models, in lower case."""
+FEET = ("calcn", "foot")
+"""Names of the body with heel and sole, without side."""
+
+
+def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
+    """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
+
+    Axes of bodies: x forward, y up, z to the right with all coordinates zero; x of the foot from heel to toes.
+    """
+    motion, parts = body.pose, segments(body.model)
+    numbers = {name.lower(): number for name, number in body.model.body_number.items()}
+
+    def rotation(name: str) -> Array:
+        """Rotation (T, 3, 3) of a body."""
+        axes = parts.axes(motion.rotation, body.model.bodies[numbers[name]])
+        return np.asarray(TO_GLOBAL @ axes @ TO_GLOBAL.T)
+
+    turned = {
+        segment: rotation(bone)
+        for segment, names in TRUNK_BODIES.items()
+        if (bone := next((name for name in names if name in numbers), None)) is not None
+    }
+    if "pelvis" not in turned or len(body.time) < 2:
+        return {}
+    feet = {
+        side: rotation(bone)[:, :, 0]
+        for side in labels.MEDIAL
+        if (bone := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
+    }
+    place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
+    direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
+    heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
+    return {"heading": (("time",), heading), **labels.body_angles(turned, feet, heading, analysis.sides)}
+
+
+def model_axes(body: ModelBody) -> dict[str, Array]:
+    """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
+
+    The axes belong to the segment distal to a hip or knee, or above an ankle.
+    """
+    motion, axes, parts = body.pose, {}, segments(body.model)
+    for joint in body.model.joints:
+        stem, side = split_side(joint.name)
+        kind = next((kind for kind in labels.SEGMENT_OF if kind in stem.lower()), None)
+        if joint.name in body.joints and kind is not None and side in labels.MEDIAL:
+            segment = (parts.proximal_segment if kind == "ankle" else parts.distal_segment)(joint)
+            forward, up, right = np.moveaxis(TO_GLOBAL @ parts.axes(motion.rotation, segment), 2, 0)
+            axes[joint.name] = np.stack([-up, forward, -labels.MEDIAL[side] * right], axis=1)
+    return axes
+
+
+def _provenance(body: ModelBody) -> dict[str, object]:
+    motion, model, muscles, time = body.motion, body.model, body.settings.muscles, body.settings.time
+    if body.trial is not None:
+        inputs = input_lines(body.trial)
+    else:
+        files = {"model": model.file, "coordinates": motion.file, body.kind: body.moment_file}
+        if body.person is not None:
+            files |= {"muscles": body.person.path, "muscle_parent": body.person.parent_file}
+        inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path]
+    attributes: dict[str, object] = {
+        "subject": model.name,
+        "model_file": os.path.realpath(model.file),
+        "inputs": inputs,
+        "muscle_database": model.file.name,
+        **person_attributes(body.person),
+        "passive": muscles.passive,
+        "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
+        "tendon_strain": stated_texts(muscles.tendon_strain),
+    }
+    if body.unserved:
+        attributes["unserved_dofs"] = list(body.unserved)
+    flexed = (name for name in body.dofs if split_side(name)[0] in FLEXION)
+    if extended := [name for name in flexed if flexion_sign(model, name) < 0.0]:
+        attributes["extension_positive"] = extended
+    if model.masses:
+        attributes["subject_mass_kg"] = model.mass
+    if (change := body.change) is not None:
+        attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
+    if (dynamics := body.measured.dynamics) is not None:
+        measured = "measured" if body.kind == "loads" else "found in the moments"
+        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else measured
+        if dynamics.balance_limit is not None:
+            attributes["balance_limit"] = dynamics.balance_limit
+        attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
+    trial_file = motion.file if body.trial is None else body.trial.path
+    if trial_file is not None:
+        attributes["trial_file"] = os.path.realpath(trial_file)
+    if body.trial is not None:
+        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
+            body.trial.fascicles
+        )
+    if time.movement is not None:
+        attributes["movement"] = time.movement
+    if time.cycles_s is not None and len(time.cycles_s):
+        attributes["cycles_s"] = np.ravel(time.cycles_s).astype(float)
+    if motion.cutoff_hz is not None:
+        attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
+    return attributes
+
+
+_SAME = 1e-3
+"""Largest distance between points of two bodies that count as one point [m]."""
+_SHORTEST_BONE = 0.01
+"""Least length of a bone that is drawn [m]."""
+
+
+def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
+    """Make a skeleton from the poses of a model: lines from a body's joint to its distal joints.
+
+    The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
+    its own point, at the origin of this frame in the default pose.
+    """
+    rest, number = body_motion(model, coordinate_values(model, {})), model.body_number
+    points, bones = dict[str, Array](), list[tuple[str, str, str]]()
+
+    def place_of(body: str, local: Array) -> Array:
+        """Position (T, 3) [m] of a point of a body in the ground."""
+        return np.asarray(motion.rotation[:, number[body]] @ local + motion.position[:, number[body]])
+
+    def end_of(joint: Joint) -> str:
+        """Name of the point of the nearer body at a joint."""
+        inner, outer = (number[frame.body] for frame in (joint.inboard, joint.outboard))
+        at_rest = rest.rotation[0, outer] @ joint.outboard.position + rest.position[0, outer]
+        local = rest.rotation[0, inner].T @ (at_rest - rest.position[0, inner])
+        here = place_of(joint.inboard.body, local)
+        if np.linalg.norm(here - points[joint.name], axis=1).max() <= _SAME:
+            return joint.name
+        name = f"{joint.name} on {joint.inboard.body}"
+        points[name] = here
+        return name
+
+    for joint in model.joints:
+        points[joint.name] = place_of(joint.outboard.body, joint.outboard.position)
+    for joint in model.joints:
+        body, start = joint.outboard.body, joint.name
+        beyond = [end_of(other) for other in model.joints if other.inboard.body == body]
+        upright = body in labels.skeleton_table()["model"]["upright"]
+        if upright and len(beyond) > 1:
+            middle = f"middle of {body}"
+            points[middle] = np.mean([points[end] for end in beyond], axis=0)
+            bones.append((start, middle, body))
+            start = middle
+        bones += [(start, end, body) for end in beyond]
+        if len(beyond) > 2:
+            bones += [(a, b, body) for a, b in zip(beyond, [*beyond[1:], beyond[0]], strict=True)]
+        mass = model.masses.get(body)
+        if mass is not None and (upright or not beyond):
+            points[f"end of {body}"] = place_of(body, 2.0 * mass.center - joint.outboard.position)
+            bones.append((start, f"end of {body}", body))
+    ends = [(bone, points[bone[0]][0] - points[bone[1]][0]) for bone in bones]
+    long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
+    moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
+
+    def turned(place: Array, rotation: Array, *joints: Array) -> tuple[AnyArray, ...]:
+        """Points, places and rotations of some frames in the global frame, in single precision."""
+        position = np.stack(joints, axis=1) @ TO_GLOBAL.T
+        of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
+        return tuple(values.astype(np.float32) for values in (position, *of_bodies))
+
+    position, place, rotation = in_blocks(turned, motion.position, motion.rotation, *points.values())
+    segments = tuple(model.bodies[k] for k in moved)
+    return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
+
+
+def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
+    """The paths of muscles with points for values (T, K) of all coordinates."""
+    muscles = tuple(name for name in muscles if model.muscles[name].points)
+    if not muscles:
+        return {}, {}
+    lines = path_lines(model, values, muscles)
+    for block in blocks(len(values)):  # in place: the points are a third of a long result
+        lines.position[block] = lines.position[block] @ TO_GLOBAL.T
+    return path_labels(np.array(muscles)[lines.muscle], lines.position)
+
+
+def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
+    """Forces and their points over time and external_load; names of the loads with the loaded bodies."""
+    if dynamics is None or not dynamics.loads:
+        return {}, {}
+    time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose
+    placed = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
+    force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*placed, strict=True))
+    point = np.where(force[..., 2:] > LOADED_FROM_N, point, np.nan)
+    over = ("time", "external_load", "axis")
+    return {"external_force": (over, force), "external_point": (over, point)}, {
+        "external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]
+    }
+
+
+def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:
+    """Labels of a model of another program; names are the model's; paths: as of `assemble`."""
+    model, drawing = body.model, body.model.drawing(body.positions)
+    bones = [
+        (drawing.bodies[parent], name, name)
+        for name, parent in zip(drawing.bodies, drawing.parents, strict=True)
+        if parent >= 0
+    ]
+    none = np.zeros((len(body.time), 0, 3))
+    origin = drawing.origin.astype(np.float32)
+    skeleton, points = Skeleton(
+        drawing.bodies, origin, tuple(bones), (), none, np.zeros((*none.shape, 3))
+    ).labels
+    lines: VariablesAndAttributes = {}, {}
+    if paths and drawing.paths:
+        owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawing.paths.items()])
+        lines = path_labels(owners, np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32))
+    return Labels(
+        variables={
+            **skeleton,
+            **lines[0],
+            "short_name": (("muscle",), np.array(body.muscles)),
+            "group": (("muscle",), np.array(["other"] * len(body.muscles))),
+            MUSCLE_SIDE: (("muscle",), np.array(analysis.muscle_sides)),
+        },
+        coordinates={**points, **lines[1]},
+        attributes={
+            "subject": body.files["model"].stem,
+            "model_file": os.path.realpath(body.files["model"]),
+            "simulator": model.program,
+            "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()],
+            "muscle_database": body.files["model"].name,
+            "trial_file": os.path.realpath(body.files["coordinates"]),
+            "subject_mass_kg": model.mass,
+            **reasons_of_sides(analysis),
+        },
+        notes=[
+            *body.notes,
+            *body.warnings,
+            f"{model.program} computed lengths, moment arms, muscle curves and inverse dynamics; coordinates not "
+            "filtered, tendons rigid.",
+            *analysis.notes,
+        ],
+        translates=LENGTH in body.motion.units,
+    )

@@ -1,0 +1,51 @@
+"""An average over gait cycles on a terminal and a page: the measures of its strides, and remarks on its cycles."""
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.facts import STRIDE_MEASURES
+from musclesolve.laboratory.results.tables.lines import line, names, numbers
+
+
+def average_table(average: xr.Dataset) -> Table:
+    """Mean and standard deviation of the measures of the strides, a column for each leg.
+
+    The first rows are the number of cycles in the mean curves, and the number of strides with measures.
+    """
+    legs = [average.sel(side=side) for side in average["side"].values]
+    sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
+    rows = Table(*names(""), *sides, title="complete strides, of several the mean (standard deviation)")
+    rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
+    counts = [name for of in STRIDE_MEASURES if (name := f"{of.variable}_count") in average]
+    strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
+    rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
+    for measure in STRIDE_MEASURES:
+        name, decimals, cells = measure.variable, measure.decimals, []
+        for leg in legs:
+            known = name in leg and np.isfinite(leg[name])
+            spread = float(leg[f"{name}_std"]) if known else np.nan
+            mean = f"{float(leg[name]):.{decimals}f}" if known else "-"
+            cells.append(mean + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else ""))
+        rows.add_row(measure.heading, *cells)
+    return rows
+
+
+def average_remarks(average: xr.Dataset) -> list[str]:
+    """Lines on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
+    words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
+    text = [line(word, sentence) for key, word in words.items() for sentence in listed(average, key)]
+    if len(persons := listed(average, "persons")) > 1:
+        text.append(line("several persons", "; ".join(persons)))
+    if reserves := listed(average, "reserves"):
+        shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
+        legs = " and ".join(
+            f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
+            for side in average["side"].values
+        )
+        count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"
+        bound = "muscle forces are a lower bound there (dotted in the figures)"
+        text.append(line("with reserve", f"{count}, {legs}: {bound}"))
+    return text

@@ -1,0 +1,350 @@
+"""A comparison of costs: the facts under each cost, the agreement of the costs, and all of it as tables.
+
+For the force F of a muscle, or the sum of the forces of a function group, under cost c and under cost o, over the
+frames in which both have a valid solution:
+
+    rms_difference  sqrt(mean((F_c - F_o)^2)) [N]
+    correlation     Pearson's; NaN where a force is constant
+    peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
+
+On a page, a cell holds the numbers of both legs, and muscles and groups have a column for each cost.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich import box
+from rich.table import Table
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.sides import split_side, with_side
+from musclesolve.laboratory.results.facts import Facts, LegFacts
+from musclesolve.laboratory.results.finding import Finding
+from musclesolve.laboratory.results.judgement import judge
+from musclesolve.laboratory.results.plausibility import criteria, plausibility
+from musclesolve.laboratory.results.tables.lines import (
+    decimal,
+    frame_csv,
+    lines,
+    names,
+    numbers,
+    titled_table,
+    words,
+)
+
+CONSTANT_SPREAD = 1e-12
+"""Relative spread below which a curve counts as constant and has no correlation."""
+MEASURES = {
+    "rms_difference": ("N", "root mean square of the difference of the forces under both costs"),
+    "correlation": ("1", "Pearson correlation of the forces under both costs over the frames"),
+    "peak_ratio": ("1", "largest force over the largest force under the other cost"),
+}
+"""Unit and meaning of each measure of agreement."""
+PREFIX = {"function_group": "group_", "muscle": ""}
+"""Beginning of the names of measures of groups, and of muscles."""
+
+
+class ComparisonFacts:
+    """Facts of a comparison of costs."""
+
+    def __init__(self, comparison: xr.Dataset) -> None:
+        self.comparison = comparison
+
+    @cached_property
+    def under(self) -> dict[str, Facts]:
+        """The facts under each cost."""
+        return {
+            name: Facts(self.comparison.sel(cost=name).assign_attrs(cost=name))
+            for name in map(str, self.comparison["cost"].values)
+        }
+
+    @property
+    def costs(self) -> list[str]:
+        """Names of the costs; the others are compared with the first one."""
+        return list(self.under)
+
+    @property
+    def legs(self) -> list[LegFacts]:
+        """The analyzed legs, equal under every cost."""
+        return list(next(iter(self.under.values())).legs.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether no error was found and every analyzed frame has a valid solution under every cost."""
+        return all(judge(facts).complete for facts in self.under.values())
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The errors and warnings on the trial, equal under every cost."""
+        return [entry for entry in next(iter(self.under.values())).findings if entry.severity != "note"]
+
+    @cached_property
+    def co_contraction(self) -> dict[str, dict[str, float]]:
+        """Mean co-contraction over the frames, 0 to 1, by degree of freedom, under each cost."""
+        mean = self.comparison["co_contraction"].mean("time").transpose("cost", "dof").values
+        dofs = [str(dof) for dof in self.comparison["dof"].values]
+        return {
+            cost: {dof: float(value) for dof, value in zip(dofs, row, strict=True) if np.isfinite(value)}
+            for cost, row in zip(self.costs, mean, strict=True)
+        }
+
+    def peaks(self, dim: str) -> xr.DataArray:
+        """Largest force (cost, dim) [N] over the frames with a valid solution, of "muscle" or "function_group"."""
+        force = self.comparison["group_force" if dim == "function_group" else "muscle_force"]
+        return force.where(valid_of(self.comparison, dim)).max("time")
+
+    def measure(self, dim: str, name: str) -> xr.DataArray:
+        """A measure of agreement (cost, other, dim)."""
+        return self.comparison[PREFIX[dim] + name]
+
+    def rows(self, dim: str) -> dict[str, Array]:
+        """Peak, and measures of agreement with the first cost, (costs, 4), of every muscle or function group."""
+        against = [self.measure(dim, name).sel(other=self.costs[0]) for name in MEASURES]
+        columns = [part.transpose(dim, "cost").values for part in (self.peaks(dim), *against)]
+        return dict(zip(map(str, self.comparison[dim].values), np.stack(columns, axis=-1), strict=True))
+
+    def most_different(self, most: int) -> list[str]:
+        """Names of the `most` muscles with the largest root mean square difference from the first cost."""
+        apart = self.comparison["rms_difference"].sel(other=self.costs[0]).max("cost").fillna(0.0)
+        order = np.argsort(-apart.values, kind="stable")[:most]
+        return [str(name) for name in self.comparison["muscle"].values[order]]
+
+
+def agreement_csv(comparison: xr.Dataset) -> bytes:
+    """The agreement of every pair of costs on every muscle and function group, as comma-separated values."""
+    facts, tables = ComparisonFacts(comparison), []
+    for dim in PREFIX:
+        measures = {"peak_N": facts.peaks(dim)} | {name: facts.measure(dim, name) for name in MEASURES}
+        table = xr.Dataset(measures).to_dataframe([dim, "cost", "other"])[[*measures]].reset_index()
+        table.insert(0, "kind", dim)
+        tables.append(table[table["cost"] != table["other"]].rename(columns={dim: "name"}))
+    return frame_csv(pd.concat(tables).rename(columns={"rms_difference": "rms_difference_N"}))
+
+
+def agreement(comparison: xr.Dataset) -> xr.Dataset:
+    """Agreement between the costs on every muscle and function group.
+
+    Args:
+        comparison: `muscle_force` (cost, time, muscle) [N], `valid` (cost, time, side), and `group` of each muscle.
+
+    Returns:
+        group_force (cost, time, function_group), and each measure (cost, other, muscle), as group_... (cost, other,
+        function_group); groups are named with the side. NaN where no frame is valid under both costs.
+    """
+    force = comparison["muscle_force"].transpose("cost", "time", "muscle").values
+    pairs = zip(comparison["group"].values, comparison["muscle"].values, strict=True)
+    group_of = np.array([f"{group}_{str(muscle)[-1]}" for group, muscle in pairs])
+    groups = list(dict.fromkeys(group_of.tolist()))
+    members = group_of[:, None] == np.array(groups)
+    total = np.stack([force[..., column].sum(axis=-1) for column in members.T], axis=-1)
+    names, grouped = comparison["cost"].values, comparison.assign_coords(function_group=groups)
+    measured = {
+        "muscle": _measures(force, valid_of(comparison, "muscle").values),
+        "function_group": _measures(total, valid_of(grouped, "function_group").values),
+    }
+    result = xr.Dataset(coords={"cost": names, "other": names, "function_group": groups})
+    about = {"units": "N", "long_name": "sum of the forces of the muscles of a function group"}
+    result["group_force"] = (("cost", "time", "function_group"), total, about)
+    for name, (units, meaning) in MEASURES.items():
+        for dim in ("muscle", "function_group"):
+            about = {"units": units, "long_name": meaning}
+            result[PREFIX[dim] + name] = (("cost", "other", dim), measured[dim][name], about)
+    return result
+
+
+def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
+    """Return which frames (cost, time, dim) are valid for the leg to which each entry of a dimension belongs."""
+    legs = xr.DataArray([str(name)[-1] for name in comparison[dim].values], dims=dim)
+    return comparison["valid"].sel(side=legs).drop_vars("side").transpose("cost", "time", dim)
+
+
+def _measures(force: Array, valid: Mask) -> dict[str, Array]:
+    """Every measure, (C, C, n), of forces (C, T, n) over the frames that are valid (C, T, n) for both costs."""
+    costs, _, entries = force.shape
+    measures = {name: np.full((costs, costs, entries), np.nan) for name in MEASURES}
+    for c, o in np.ndindex(costs, costs):
+        both = valid[c] & valid[o]
+        one, other = np.where(both, force[c], 0.0), np.where(both, force[o], 0.0)
+        count = both.sum(axis=0).astype(float)
+        count[count == 0] = np.nan
+        measures["rms_difference"][c, o] = np.sqrt(np.square(one - other).sum(axis=0) / count)
+        measures["correlation"][c, o] = _correlation(one, other, both, count)
+        peak = other.max(axis=0, initial=0.0)
+        measures["peak_ratio"][c, o] = one.max(axis=0, initial=0.0) / np.where(peak > 0, peak, np.nan)
+    return measures
+
+
+def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
+    """Pearson's correlation, (n,), of forces (T, n) over `count` (n,) frames, the mask; NaN where one is constant."""
+    scaled = []
+    for force in (one, other):
+        away = np.where(both, force - force.sum(axis=0) / count, 0.0)
+        size = np.sqrt(np.square(away).sum(axis=0))
+        varies = size > CONSTANT_SPREAD * np.sqrt(np.square(force).sum(axis=0))
+        scaled.append(away / np.where(varies, size, np.nan))
+    return np.clip((scaled[0] * scaled[1]).sum(axis=0), -1.0, 1.0)
+
+
+MOST_MUSCLES = 10
+MOST_ON_A_PAGE = 8
+COUNTS = {
+    "solved": "solved",
+    "with reserve": "with_reserve",
+    "without valid solution": "without_solution",
+    "not analyzed": "not_analyzed",
+}
+"""Headings of the numbers of frames, with the facts of a leg."""
+NEEDLESS = "reserves that the muscles do not need"
+OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
+"""Headings of the measures of agreement, and their decimals."""
+
+
+def cost_tables(comparison: xr.Dataset) -> list[Table]:
+    """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
+    facts = ComparisonFacts(comparison)
+    tables = _tables_of_costs(facts)
+    for heading, table in tables.items():
+        table.title, table.title_justify = heading, "left"
+    emg = [
+        (channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
+        for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
+    ]
+    of_emg = (*names("channel"), *numbers(*facts.costs))
+    lost, needless = (
+        [(line,) for line in comparison.attrs.get(name, "").splitlines()]
+        for name in ("refused", "needless_reserves")
+    )
+    return [
+        *tables.values(),
+        *([titled_table("r of activation and EMG envelope", of_emg, emg)] if emg else []),
+        groups_table(facts),
+        muscles_table(facts),
+        *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
+        *([titled_table(NEEDLESS, words("cost and reserves"), needless)] if needless else []),
+    ]
+
+
+def _tables_of_costs(facts: ComparisonFacts) -> dict[str, Table]:
+    """Heading -> table with a row for each cost: frames, contact forces if any, co-contraction."""
+    legs = ", ".join(leg.name for leg in facts.legs)
+    tables = {f"frames ({legs})": _frames(facts)}
+    if "joint_reaction" in facts.comparison:
+        tables[f"peak contact force [body weights] ({legs})"] = _contact(facts)
+    return tables | {f"mean co-contraction [%] ({legs})": _co_contraction(facts)}
+
+
+def groups_table(facts: ComparisonFacts) -> Table:
+    """Peak force of every function group, and its agreement with the first cost."""
+    names = [str(name) for name in facts.comparison["function_group"].values]
+    return _agreement(facts, "function_group", names, f"against {facts.costs[0]}")
+
+
+def muscles_table(facts: ComparisonFacts) -> Table:
+    """The muscles with the largest root mean square difference between the costs."""
+    chosen = facts.most_different(MOST_MUSCLES)
+    title = f"against {facts.costs[0]}: the {len(chosen)} muscles that differ most"
+    return _agreement(facts, "muscle", chosen, title)
+
+
+def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str) -> Table:
+    """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
+    columns = (*words(dim.replace("_", " ")), *numbers("peak [N]", *OF_PAIR, whole=True))
+    table, values = titled_table(title, columns, ()), facts.rows(dim)
+    for row in rows:
+        table.add_row(row)
+        for number, (cost, (peak, *pair)) in enumerate(zip(facts.costs, values[row], strict=True)):
+            agreement = zip(pair, OF_PAIR.values(), strict=True)
+            cells = [decimal(value, digits) if number else "" for value, digits in agreement]
+            last = number == len(facts.costs) - 1
+            table.add_row(f"  {cost}", decimal(peak, 0), *cells, end_section=last)
+    return table
+
+
+def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
+    """Summarize on less than a page: frames, contact forces, co-contraction, groups, muscles that differ most.
+
+    Every part has a heading, a table and a blank line.
+    """
+    facts = ComparisonFacts(comparison)
+    texts = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
+    legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
+    parts: dict[str, str | Table | None] = {
+        "found in this trial": "\n".join(texts) or None,
+        **_tables_of_costs(facts),
+        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
+        f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
+        "costs left out": comparison.attrs.get("refused"),
+        NEEDLESS: comparison.attrs.get("needless_reserves"),
+    }
+    return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
+
+
+def _page_table(first: str, headings: Iterable[str]) -> Table:
+    style = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
+    return Table(*names(first), *numbers(*headings), **style)  # type: ignore[arg-type]
+
+
+def _frames(facts: ComparisonFacts) -> Table:
+    """A table of the frames by status under each cost, its certificate, and its agreement with EMG, if any."""
+    emg = bool(facts.comparison.sizes.get("channel"))
+    headings = [*(name.replace(" valid", "") for name in COUNTS), "largest gap"]
+    table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])
+    for cost, under in facts.under.items():
+        legs, largest = under.legs.values(), under.largest_gap
+        counts = [", ".join(str(getattr(leg, fact)) for leg in legs) for fact in COUNTS.values()]
+        agreement = ", ".join(f"{r:.2f}" for r in under.median_and_mean_correlation or ()) or "-"
+        table.add_row(cost, *counts, "-" if np.isnan(largest) else f"{largest:.1e}", *[agreement] * emg)
+    return table
+
+
+def _contact(facts: ComparisonFacts) -> Table:
+    joints = list(next(iter(facts.under.values())).contact_by_joint)
+    table = _page_table("cost", [*joints, "verdict"])
+    for cost, under in facts.under.items():
+        peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
+        judged = plausibility(under)
+        beyond = dict.fromkeys(
+            (comparison.place.split() or [criteria()[comparison.criterion]["label"]])[-1]
+            for comparison in judged.failed or judged.at_edge
+        )
+        verdict = judge(under).label + (f" ({', '.join(beyond)})" if beyond else "")
+        table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)
+    return table
+
+
+def _co_contraction(facts: ComparisonFacts) -> Table:
+    dofs = (dof for means in facts.co_contraction.values() for dof in means)
+    angles = list(dict.fromkeys(split_side(dof)[0] for dof in dofs))
+    table = _page_table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])
+    for cost, means in facts.co_contraction.items():
+        table.add_row(cost, *(_of_legs(facts, angle, means, 0, 100.0) for angle in angles))
+    return table
+
+
+def _of_legs(
+    facts: ComparisonFacts, stem: str, values: Mapping[str, float], digits: int, factor: float = 1.0
+) -> str:
+    """The number of each leg, a dash where it has none."""
+    names = (with_side(stem, leg.side) for leg in facts.legs)
+    return ", ".join(decimal(factor * values.get(name, np.nan), digits) for name in names)
+
+
+def _page_of_groups(facts: ComparisonFacts) -> Table:
+    table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
+    for group in dict.fromkeys(split_side(name)[0] for name in peaks):
+        forces_of = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
+        forces = (", ".join(decimal(row[k, 0], 0) for row in forces_of) for k in range(len(facts.costs)))
+        table.add_row(group, *forces)
+    return table
+
+
+def _page_of_muscles(facts: ComparisonFacts) -> Table:
+    table, rows = _page_table("muscle", facts.costs), facts.rows("muscle")
+    for muscle in facts.most_different(MOST_ON_A_PAGE):
+        (first, *_), *others = rows[muscle]
+        cells = (f"{decimal(peak, 0)} ({decimal(apart, 0)})" for peak, apart, *_ in others)
+        table.add_row(muscle, decimal(first, 0), *cells)
+    return table

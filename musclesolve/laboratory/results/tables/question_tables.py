@@ -1,0 +1,749 @@
+"""Answers to questions about a trial as text: margins of strength, scenarios, contributions, coordination."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich.table import Table
+
+from musclesolve._util.arrays import true_runs
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, sides_of, split_side
+from musclesolve.laboratory.results.dataset.result_quantities import along_heading
+from musclesolve.laboratory.results.finding import FINDINGS, Finding, stored_findings
+from musclesolve.laboratory.results.tables.lines import frame_csv, line, lines, show
+from musclesolve.sharing.status import Status, is_solved
+
+MOST_MUSCLES = 12
+"""Number of muscles in the printed table of margins."""
+JOINT_EFFECT = 0.005
+"""Additional strength that two groups need together above which the pair is named."""
+TAKES_OVER = 0.05
+"""Rise of the peak activation from which a muscle takes over."""
+QUESTION, NO_ANSWER = "question", "no_answer"
+"""Attributes of an answer beside a result: its question, and the reason of a missing answer."""
+MOTION_HELD = "The motion is held in every answer: people would change it."
+
+
+def judgement_lines(answer: xr.Dataset) -> list[str]:
+    """Lines with the verdict on the trial, its errors and warnings, which hold for every answer."""
+    said = [line("verdict", f"{answer.attrs['verdict']} (the trial without this question)")]
+    for severity in ("error", "warning"):
+        said += lines(severity, [fault.line for fault in _faults(answer) if fault.severity == severity])
+    return said
+
+
+def judgement_document(answer: xr.Dataset) -> dict[str, Any]:
+    """The verdict on the trial, its errors and warnings, for another program."""
+    return {
+        "verdict": str(answer.attrs["verdict"]),
+        "warnings": [fault.sentence for fault in _faults(answer)],
+    }
+
+
+def _faults(answer: xr.Dataset) -> list[Finding]:
+    stored = stored_findings(str(answer.attrs[FINDINGS]))
+    return [entry for entry in stored if entry.severity in ("error", "warning")]
+
+
+MARGINS = {
+    "of": "of",
+    "kind": "kind",
+    "margin": "least_strength",
+    "margin_gap": "gap",
+    "margin_time": "time_s",
+    "margin_dof": "dof",
+    "margin_sign": "sign",
+}
+"""Variables of the margins, and their names in tables and documents."""
+
+
+def ordered_margins(answer: xr.Dataset) -> pd.DataFrame:
+    """The margins of the groups, then the margins of single muscles, the greatest first."""
+    table = pd.DataFrame({column: answer[name].values for name, column in MARGINS.items()})
+    return table.sort_values(
+        ["kind", "least_strength"], ascending=[True, False], kind="stable", ignore_index=True
+    )
+
+
+def margin_tables(answer: xr.Dataset) -> list[Table]:
+    """Groups, and the muscles with the greatest margins; pairs of groups and ranges of lengths where computed."""
+    tables, margins = [], ordered_margins(answer)
+    kinds = ("group", "groups of muscles", None), ("muscle", "single muscles", MOST_MUSCLES)
+    for kind, whose, most in kinds:
+        rows = margins[(margins["kind"] == kind) & (margins["least_strength"] > 0.0)][:most]
+        sign = np.where(rows["sign"] > 0, "+ ", "- ")
+        columns = {
+            kind: rows["of"],
+            "least [%]": 100.0 * rows["least_strength"],
+            "at [s]": rows["time_s"],
+            "lacks first": np.where(rows["dof"] == "", "", sign + rows["dof"]),
+        }
+        if len(rows):
+            title = f"least strength with which {_what(answer)} possible: {whose}"
+            tables.append(show(title, pd.DataFrame(columns), ("", ".1f", ".3f", "")))
+    if "pair_margin" in answer:
+        tables.append(_pair_table(answer))
+    if "length_range" in answer and answer.sizes["of_group"]:
+        # of tendons and fibers [% of now]
+        ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
+        of_lengths = {"group": answer["of_group"].values} | {
+            f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in rows]
+            for name, rows in zip(answer["length"].values, ranges, strict=True)
+        }
+        title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
+        tables.append(show(title, pd.DataFrame(of_lengths), ("", *[".1f"] * len(ranges))))
+    return tables
+
+
+def _what(answer: xr.Dataset) -> str:
+    """The motion is, or some of its frames are."""
+    if not answer.attrs.get("frames_impossible", 0):
+        return "the motion is"
+    return f"{answer.attrs['frames_possible']} frames of a leg (not {answer.attrs['frames_impossible']} others) are"
+
+
+def _pair_table(answer: xr.Dataset) -> Table:
+    """The pairs of groups with the greatest margins, beside the margins of each group alone."""
+    alone = answer["margin"].to_series()
+    rows = []
+    for pair, value in sorted(_pair_margins(answer).items(), key=lambda entry: -entry[1]):
+        single = [alone.get(name, 0.0) for name in pair.split(" + ")]
+        if value > max(single) + JOINT_EFFECT:
+            rows.append((pair, 100.0 * value, " / ".join(f"{100.0 * part:.1f}" for part in single)))
+    title = "least strength of two groups together: those that need more than each alone"
+    columns = ["groups that are weak together", "least [%]", "alone [%]"]
+    return show(title, pd.DataFrame(rows[:MOST_MUSCLES], columns=columns), ("", ".1f", ".1f"))
+
+
+def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
+    """Margins of pairs of groups; none where they were not computed."""
+    if "pair_margin" not in answer:
+        return {}
+    return dict(zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True))
+
+
+def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+    """Degrees of freedom about which a device alone makes every impossible frame possible, and its torques [N m].
+
+    None where every frame is possible, or no single degree of freedom is enough.
+    """
+    torque = answer["assistance"]
+    facts = []
+    for side in map(str, answer["side"].values):
+        part = torque.isel(dof=[k for k, dof in enumerate(answer["dof"].values) if side_of(str(dof)) == side])
+        helped = part.isel(time=np.flatnonzero((~answer["possible"].sel(side=side)).values))
+        for dof in map(str, helped["dof"].values):
+            values = helped.sel(dof=dof).values
+            if len(values) and np.isfinite(values).all():
+                ends = {
+                    "least_nm": min(float(values.min()), 0.0),
+                    "greatest_nm": max(float(values.max()), 0.0),
+                }
+                at = float(helped["time"].values[int(np.abs(values).argmax())])
+                facts.append({"dof": dof, "frames": len(values), **ends, "time_s": at})
+    return facts
+
+
+def margin_lines(answer: xr.Dataset) -> list[str]:
+    """Lines on the frames that count, the dispensable muscles, and the muscles that take over along the path."""
+    possible = answer["possible"]
+    counted = ", ".join(
+        f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
+        for side in map(str, possible["side"].values)
+    )
+    margins = ordered_margins(answer)
+    free = margins["of"][(margins["kind"] == "group") & (margins["least_strength"] == 0.0)]
+    weak = str(answer.attrs["weak"])
+    said = [*judgement_lines(answer), line("frames", f"{counted} are possible, and count")]
+    relaxed = "0 in this answer, so that muscles may relax fully; the value of the trial may give another r with EMG"
+    said.append(line("least activation", relaxed))
+    if impossible := int(answer.attrs.get("frames_impossible", 0)):
+        said.append(line("impossible", f"{impossible} frames of a leg: all muscles together lack moments"))
+    if weak != "none":
+        said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
+    said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
+    gap = 100.0 * margins["gap"].max()
+    said.append(
+        line("gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength")
+    )
+    if str(answer.attrs["contact"]) != "none":
+        said.append(line("contact bound", f"at most {answer.attrs['contact']} body weights"))
+    if not bool(possible.all()):
+        helps = [
+            f"{fact['dof']} {fact['least_nm']:.1f} to {fact['greatest_nm']:.1f} N m ({fact['frames']} frames)"
+            for fact in assistance_facts(answer)
+        ]
+        none = "no torque about a single degree of freedom makes all frames possible"
+        said.append(line("assistance", "; ".join(helps) or none))
+    if len(free):
+        said.append(line("dispensable", f"{_what(answer)} possible without any one of: {'; '.join(free)}"))
+    of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
+    peak = answer["peak_activation"]
+    rise = peak.isel(strength=-1) - peak.isel(strength=0)
+    taking = [
+        f"{answer['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
+        for k in np.argsort(-np.nan_to_num(rise.values, neginf=0.0, posinf=0.0))[:5]
+        if rise.values[k] > TAKES_OVER
+    ]
+    what = ", ".join(taking) or "no muscle rise by more than 0.05"
+    said.append(line("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}"))
+    if "contact_peak" in answer:
+        ends = answer["contact_peak"].isel(strength=[0, -1])
+        moved = [
+            f"{joint} {ends.values[0, k]:.2f} to {ends.values[1, k]:.2f}"
+            for k, joint in enumerate(map(str, answer["joint"].values))
+            if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
+        ]
+        said.append(line("contact [BW]", ", ".join(moved) or "does not change"))
+    return [*said, line("note", MOTION_HELD)]
+
+
+def margin_document(answer: xr.Dataset) -> dict[str, Any]:
+    """Margins as values for JSON."""
+    return {
+        "frames": int(answer.attrs["frames"]),
+        "frames_possible": int(answer.attrs["frames_possible"]),
+        "frames_impossible": int(answer.attrs.get("frames_impossible", 0)),
+        "weak": str(answer.attrs["weak"]),
+        "contact": str(answer.attrs["contact"]),
+        **judgement_document(answer),
+        "assistance": assistance_facts(answer),
+        "pairs": _pair_margins(answer),
+        "margins": [
+            row | {"dof": row["dof"] or None, "sign": row["sign"] or None}
+            for row in ordered_margins(answer).to_dict("records")
+        ],
+    }
+
+
+def margins_csv(answer: xr.Dataset) -> bytes:
+    """All margins as comma-separated values."""
+    margins = ordered_margins(answer)
+    return frame_csv(margins.assign(sign=margins["sign"].replace(0, "")))
+
+
+def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+    """The facts of each scenario: frames, reserves, effort, contact peaks [body weights], torques of devices."""
+    facts: list[dict[str, Any]] = []
+    costs = np.atleast_1d(answer.attrs["costs"])
+    solved = is_solved(answer["status"].values)
+    references = np.atleast_1d(answer.attrs.get("references", np.zeros(answer.sizes["scenario"], int)))
+    for number, name in enumerate(map(str, answer["scenario"].values)):
+        here = answer.isel(scenario=number)
+        status, reserve = here["status"].values, np.abs(here["reserve_moment"].values)
+        largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
+        # efforts of the frames that have a solution now and under the scenario
+        first = int(references[number])
+        both = solved[first] & solved[number]
+        base, effort = (float(answer["least_cost"].values[case][both].sum()) for case in (first, number))
+        torque = here["device_torque"]
+        facts.append(
+            {
+                "scenario": name,
+                "cost": str(costs[number]),
+                "frames": int(status.size),
+                "solved": int((status == Status.SOLVED).sum()),
+                "with_reserve": int((status == Status.SOLVED_WITH_RESERVE).sum()),
+                "without_solution": int((~is_solved(status) & (status != Status.NOT_MEASURED)).sum()),
+                "not_analyzed": int((status == Status.NOT_MEASURED).sum()),
+                "largest_reserve_nm": float(reserve[largest]),
+                "reserve_dof": str(here["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
+                # efforts of different costs have different units
+                "effort_ratio": effort / base if base > 0 and costs[number] == costs[first] else None,
+                "reference": str(answer["scenario"].values[first]),
+                "contact_peaks_bw": {
+                    str(joint): _peak(here["contact_force"].sel(joint=joint).values)
+                    for joint in answer.get("joint", xr.DataArray([])).values
+                },
+                "medial_knee_peaks_n": {
+                    str(side): _peak(here["knee_contact_medial"].sel(side=side).values)
+                    for side in answer["side"].values
+                    if "knee_contact_medial" in answer
+                },
+                "torque_range_nm": {
+                    str(dof): [float(torque.sel(dof=dof).min()), float(torque.sel(dof=dof).max())]
+                    for dof in torque["dof"].values[torque.notnull().any("time").values]
+                },
+            }
+        )
+    return facts
+
+
+def _peak(values: np.ndarray) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else None
+
+
+def scenario_tables(answer: xr.Dataset) -> list[Table]:
+    """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
+    facts = scenario_facts(answer)
+    joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
+    counts = {"solved": "solved", "with_reserve": "reserve"}
+    if any(fact["without_solution"] for fact in facts):
+        counts["without_solution"] = "no solution"
+    if any(fact["not_analyzed"] for fact in facts):
+        counts["not_analyzed"] = "not analyzed"
+    table = pd.DataFrame(facts).set_index("scenario")[[*counts, "effort_ratio"]]
+    table.columns = [*counts.values(), "effort"]
+    for stem in joints:
+        table[stem] = [
+            "/".join(
+                "-" if peak is None else f"{peak:.2f}"
+                for joint, peak in fact["contact_peaks_bw"].items()
+                if split_side(joint)[0] == stem
+            )
+            for fact in facts
+        ]
+    sides = [SIDE_NAMES[side] for side in sides_of(facts[0]["contact_peaks_bw"]) if side in SIDE_NAMES]
+    title = (
+        "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
+        f"[body weights]{', ' * bool(sides)}{'/'.join(sides)}"
+    )
+    torques = [
+        (fact["scenario"], dof, low, high)
+        for fact in facts
+        for dof, (low, high) in fact["torque_range_nm"].items()
+    ]
+    devices = pd.DataFrame(torques, columns=["scenario", "joint", "least [N m]", "greatest [N m]"])
+    return [
+        show(title, table.reset_index(), ("", *["d"] * len(counts), *[".2f"] * (1 + len(joints)))),
+        *([show("torques of devices", devices, ("", "", ".1f", ".1f"))] if torques else []),
+    ]
+
+
+def scenario_lines(answer: xr.Dataset) -> list[str]:
+    """The muscle groups whose peak force changes most under each scenario, and the largest reserve."""
+    force = np.nan_to_num(answer["muscle_force"].transpose("scenario", "time", "muscle").values)
+    groups = [
+        " ".join((SIDE_NAMES.get(side_of(muscle), ""), group.replace("_", " "))).strip()
+        for group, muscle in zip(
+            map(str, answer["group"].values), map(str, answer["muscle"].values), strict=True
+        )
+    ]
+    at = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
+    peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in at.items()}
+    text = []
+    for number, facts in enumerate(scenario_facts(answer)[1:], 1):
+        change = {group: values[number] - values[0] for group, values in peaks.items()}
+        order = sorted(change, key=lambda group: -abs(change[group]))[:3]
+        said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
+        least = ""
+        if "minimized" in answer and bool(answer["minimized"].isel(scenario=number).notnull().any()):
+            alone = answer.isel(scenario=number)
+            # A force of one leg is NaN for the other.
+            sides = [
+                str(side)
+                for side in alone["side"].values
+                if alone["minimized"].sel(side=side).notnull().any()
+            ]
+            before, after, together = (
+                "/".join(f"{float(alone[name].sel(side=side).mean()):.0f}" for side in sides)
+                for name in ("minimized_before", "minimized", "minimized_together")
+            )
+            of = ", ".join(sides)
+            least = (
+                f"; the minimized force has the mean {after} N ({of}), without the device {before} N, and {together} N "
+                "if muscles served it, too"
+            )
+        lacks = f"{least}; lacks {facts['largest_reserve_nm']:.1f} N m at {facts['reserve_dof']}"
+        text.append(
+            f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
+            + (lacks if facts["with_reserve"] else least)
+        )
+    return [*judgement_lines(answer), *lines("changes", text), line("note", MOTION_HELD)]
+
+
+OTHER_LEG, ALL = "other_leg", "all_parts"
+"""Names of the muscles of the other leg together, and of the sum of all parts, which is the recorded acceleration."""
+
+
+def grouped(answer: xr.Dataset) -> xr.Dataset:
+    """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
+    names = answer["group"].values.astype(str)
+    groups = list(dict.fromkeys(names.tolist()))
+
+    def summed(variable: xr.DataArray) -> xr.Variable:
+        of_parts = variable.transpose("part", ...)
+        values = [of_parts.values[names == name].sum(axis=0) for name in groups]
+        return xr.Variable(("group", *of_parts.dims[1:]), values, variable.attrs)
+
+    sums = {name: summed(values) for name, values in answer.data_vars.items() if "part" in values.dims}
+    more = {name: answer[name] for name in ("touching", "heading") if name in answer}
+    return xr.Dataset(sums | more, {"group": groups} | dict(answer.drop_dims("part").coords), answer.attrs)
+
+
+def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
+    """The frames in which the foot of a side touches the ground and all forces are known."""
+    known = answer["center_acceleration"].notnull().all(["contact", "group", "axis"])
+    return answer.isel(time=np.flatnonzero((answer["touching"].sel(side=side) & known).values))
+
+
+def _stances(answer: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Each side whose foot touches the ground in some known frame, with its stance, of function groups."""
+    together = grouped(answer)
+    for side in map(str, answer["side"].values):
+        if (stance := in_stance(together, side)).sizes["time"]:
+            yield side, stance
+
+
+def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
+    """The contributions of the groups of a leg, the other leg's muscles together, the other parts, and their sum."""
+    # pages without answers need none
+    from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
+
+    names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
+    shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
+    shown[OTHER_LEG] = of.sel(group=[name for name in names if side_of(name) != side]).sum("group")
+    shown |= {name: of.sel(group=name) for name in OTHER_PARTS}
+    shown[ALL] = of.sum("group")
+    return shown
+
+
+def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+    """Mean contributions of groups and other parts to the acceleration of the center of mass over a stance [m/s2].
+
+    support: upward; braking and propulsion: the part against and along the walking direction, each a mean over the
+    whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
+    leg and of the other parts adds up to the support of all parts.
+    """
+    facts = []
+    for side, stance in _stances(answer):
+        for group, at in _by_group(along_heading(stance, stance["center_acceleration"]), side).items():
+            forward, up = at.sel(axis="x"), at.sel(axis="z")
+            parts = {"support": up, "braking": forward.clip(max=0.0), "propulsion": forward.clip(min=0.0)}
+            means = {f"{name}_m_s2": part.mean("time").values.tolist() for name, part in parts.items()}
+            facts.append({"leg": side, "group": group} | means)
+    return facts
+
+
+def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataArray, xr.DataArray]]:
+    """Shares of groups, as of `grouped`, in each contact force of a leg, own and through dynamics, by its place [N].
+
+    For a joint the component along its contact force, for a knee contact the compression; NaN without a solution.
+    """
+    places = {}
+    for joint in [str(name) for name in together["joint"].values if side_of(str(name)) == side]:
+        direct, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+        whole = direct.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        direction = whole / np.sqrt((whole**2).sum("axis", skipna=False))
+        along, through = ((part * direction).sum("axis", skipna=False) for part in (direct, dynamics))
+        places[joint] = along, through
+        if joint_kind(joint) == "knee" and "knee_own" in together:
+            for name in map(str, together["compartment"].values):
+                chosen = {"side": side, "compartment": name}
+                across, dynamic = (together[f"knee_{way}"].sel(chosen) for way in ("own", "dynamics"))
+                places[f"{joint}_{name}"] = across, dynamic
+    return places
+
+
+def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+    """Mean contributions of groups and other parts to the contact forces of the joints of a leg over its stance [BW].
+
+    For a joint the component along its contact force, for a knee contact the compression. own: by tension across the
+    joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
+    Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
+    ligaments where a contact lifts off.
+    """
+    weight = float(answer.attrs["body_weight_n"])
+    facts = []
+    for side, stance in _stances(answer):
+        for place, (direct, dynamics) in contact_shares(stance, side).items():
+            through = _by_group(dynamics, side)
+            for group, across in _by_group(direct, side).items():
+                own_bw = float(across.mean("time")) / weight
+                shares = {
+                    "own_bw": own_bw,
+                    "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
+                }
+                facts.append({"leg": side, "joint": place, "group": group} | shares)
+    return facts
+
+
+def work_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+    """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
+
+    The work of a group is the sum over its muscles.
+    """
+    mass = float(answer.attrs["subject_mass_kg"])
+    work = grouped(answer)[["positive_work", "negative_work"]] / mass
+    return [
+        {"group": str(name), "positive_j_kg": float(positive), "negative_j_kg": float(negative)}
+        for name, positive, negative in zip(
+            work["group"].values, work["positive_work"].values, work["negative_work"].values, strict=True
+        )
+        if np.isfinite(positive)
+    ]
+
+
+def contribution_tables(answer: xr.Dataset) -> list[Table]:
+    """Tables for each leg: contributions of groups to the center of mass and contact forces; work of all groups."""
+    facts, tables = contribution_facts(answer), []
+    contacts = " / ".join(map(str, answer["contact"].values))
+    for side in dict.fromkeys(fact["leg"] for fact in facts):
+        of_leg = [fact for fact in facts if fact["leg"] == side]
+        muscles = [fact for fact in of_leg if side_of(fact["group"]) == side]
+        muscles.sort(key=lambda muscle: -abs(muscle["support_m_s2"][0]))
+        ordered = [*muscles, *(other for other in of_leg if other not in muscles)]
+        what = ("support", "braking", "propulsion")
+        groups = [fact["group"] for fact in ordered]
+        columns = {"group": groups} | {
+            name: [" / ".join(f"{value:+z.2f}" for value in fact[f"{name}_m_s2"]) for fact in ordered]
+            for name in what
+        }
+        leg = f"{SIDE_NAMES.get(side, side)} leg in stance"
+        title = f"{leg}: mean acceleration of the center of mass (m/s2), contact {contacts}"
+        tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(what))))
+        share = {
+            (fact["joint"], fact["group"]): f"{fact['own_bw']:+z.2f} {fact['dynamics_bw'][0]:+z.2f}"
+            for fact in contact_facts(answer)
+            if fact["leg"] == side
+        }
+        if joints := dict.fromkeys(joint for joint, _ in share):
+            columns = {"group": groups} | {
+                joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " "): [
+                    share[joint, group] for group in groups
+                ]
+                for joint in joints
+            }
+            first = answer["contact"].values[0]
+            title = f"{leg}: mean contact force (body weights), own and through dynamics ({first})"
+            tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(joints))))
+    if work := work_facts(answer):
+        from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
+
+        of_leg = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
+        of_leg["net"] = of_leg["positive"] + of_leg["negative"]
+        title = "mechanical work of the muscles in a stride (J/kg)"
+        tables.append(show(title, of_leg[~of_leg["group"].isin(OTHER_PARTS)], ("", "+.3f", "+.3f", "+.3f")))
+    return tables
+
+
+def contribution_document(answer: xr.Dataset) -> dict[str, Any]:
+    """Contributions as values for JSON."""
+    return {
+        "frames": int(answer.attrs["frames"]),
+        "frames_solved": int(answer.attrs["frames_solved"]),
+        "contacts": [str(name) for name in answer["contact"].values],
+        **judgement_document(answer),
+        "contributions": contribution_facts(answer),
+        "contact_forces": contact_facts(answer),
+        "work": work_facts(answer),
+    }
+
+
+def contribution_lines(answer: xr.Dataset) -> list[str]:
+    """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
+    frames, solved = answer.attrs["frames"], answer.attrs["frames_solved"]
+    time = answer["time"].values
+    known = answer["center_acceleration"].notnull().all(["contact", "part", "axis"])
+    stances = []
+    for side in map(str, answer["side"].values):
+        runs = true_runs((answer["touching"].sel(side=side) & known).values)
+        spans = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
+        stances.append(f"{SIDE_NAMES.get(side, side)} {spans or 'none'}")
+    return [
+        *judgement_lines(answer),
+        line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
+        line(
+            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analyzed time cuts"
+        ),
+        line(
+            "contact",
+            "rocker: the foot turns forward and backward about the center of pressure; point: it turns freely about "
+            "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
+        ),
+    ]
+
+
+def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
+    """Synergies by side, means of co-contraction and largest stiffness by degree of freedom, for another program."""
+    sides = {}
+    for side in map(str, answer["side"].values):
+        leg = answer.sel(side=side)
+        number = int(leg["synergies"])
+        at = leg[["variance_accounted", "least_of_muscle"]].sel(number=max(number, 1))
+        sides[side] = {"synergies": number} | {str(name): float(share) for name, share in at.items()}
+    known = answer["joint_stiffness"].notnull().any("time")
+    dofs = [str(dof) for dof in answer["dof"].values[known.values]]
+    return {
+        **judgement_document(answer),
+        "sides": sides,
+        "co_contraction": {dof: float(answer["co_contraction"].sel(dof=dof).mean()) for dof in dofs},
+        "peak_stiffness_nm_rad": {dof: float(answer["joint_stiffness"].sel(dof=dof).max()) for dof in dofs},
+    }
+
+
+def coordination_lines(answer: xr.Dataset) -> list[str]:
+    """Lines on the numbers of synergies with the variance they account for, and on limits of the figures."""
+    text = [
+        f"{SIDE_NAMES.get(side, side)} {leg['synergies']}: {100.0 * leg['variance_accounted']:.0f} % of the variance, "
+        f"at least {100.0 * leg['least_of_muscle']:.0f} % of each muscle"
+        for side, leg in coordination_document(answer)["sides"].items()
+    ]
+    note = (
+        "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
+    )
+    return [*judgement_lines(answer), *lines("synergies", text), line("note", note)]
+
+
+def coordination_table(answer: xr.Dataset) -> Table:
+    """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
+    document = coordination_document(answer)
+    columns = {
+        "degree of freedom": document["co_contraction"].keys(),
+        "co-contraction, mean [1]": document["co_contraction"].values(),
+        "stiffness, peak [N m/rad]": document["peak_stiffness_nm_rad"].values(),
+    }
+    return show("joints by their muscles", pd.DataFrame(columns), ("", ".2f", ".0f"))
+
+
+STANCE_PERCENT = np.arange(101.0)
+"""Where curves over the stance are sampled [%]."""
+
+
+def over_stance(answer: xr.Dataset) -> xr.Dataset:
+    """Contributions of function groups over the stance of each leg, the mean of its complete stances.
+
+    Returns:
+        center_acceleration (leg, contact, group, percent, axis) [m/s2], x along the walking direction, with percent of
+        the time from the first to the last frame in which the foot touches the ground; stances (leg), how many are
+        complete; NaN where none is.
+    """
+    together = grouped(answer)
+    center = along_heading(together, together["center_acceleration"])
+    center = center.transpose("contact", "group", "time", "axis")
+    time, known = answer["time"].values, center.notnull().all(["contact", "group", "axis"]).values
+    curves, counts = [], []
+    for side in map(str, answer["side"].values):
+        runs = [
+            (first, stop)
+            for first, stop in true_runs(answer["touching"].sel(side=side).values)
+            if first > 0 and stop < len(time) and known[first:stop].all() and stop - first > 3
+        ]
+        sampled = []
+        for first, stop in runs:
+            from scipy.interpolate import CubicSpline
+
+            at = time[first] + 0.01 * STANCE_PERCENT * (time[stop - 1] - time[first])
+            sampled.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
+        empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)
+        curves.append(np.mean(sampled, axis=0) if sampled else empty)
+        counts.append(len(runs))
+    about = {"units": "m/s2", "long_name": "share in the acceleration of the center of mass, mean of stances"}
+    dims = ("leg", "contact", "group", "percent", "axis")
+    return xr.Dataset(
+        {"center_acceleration": (dims, np.stack(curves), about), "stances": (("leg",), counts)},
+        {
+            "leg": answer["side"].values,
+            "contact": answer["contact"].values,
+            "group": together["group"].values,
+            "percent": ("percent", STANCE_PERCENT, {"units": "% of stance"}),
+            "axis": answer["axis"].values,
+        },
+        answer.attrs,
+    )
+
+
+def stance_csv(answer: xr.Dataset) -> bytes:
+    """The curves of `over_stance` as comma-separated values, a row for leg, contact, group and percent."""
+    of = over_stance(answer)
+    curves = of["center_acceleration"].isel(leg=np.flatnonzero(of["stances"])).to_dataset("axis")
+    table = curves.to_dataframe(["leg", "contact", "group", "percent"]).add_suffix("_m_s2")
+    return frame_csv(table.reset_index())
+
+
+MOST_SAID = 3
+"""Groups, joints and muscles that a sentence names."""
+
+
+def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
+    facts = contribution_facts(answer)
+    for leg in dict.fromkeys(fact["leg"] for fact in facts):
+        of_leg = [fact for fact in facts if fact["leg"] == leg and side_of(fact["group"]) == leg]
+        parts = []
+        for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
+            values = {item["group"]: sign * item[f"{what}_m_s2"][0] for item in of_leg}
+            said = [
+                f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
+                for group in sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
+                if values[group] >= 0.05
+            ]
+            if said:
+                parts.append(f"{what} by {' and '.join(said)}")
+        if parts:
+            yield f"{SIDE_NAMES.get(leg, leg).capitalize()} leg, mean over stance: most {', most '.join(parts)}."
+    if not facts:
+        yield "No frame in which a foot touches the ground has forces of both legs."
+
+
+def _margins_said(answer: xr.Dataset) -> Iterator[str]:
+    margins = ordered_margins(answer)
+    groups = margins[margins["kind"] == "group"]
+    needed = groups[groups["least_strength"] > 0.0]
+    said = [
+        f"{100.0 * strength:.0f} % of the {sided(name)}"
+        for name, strength in zip(needed["of"], needed["least_strength"], strict=True)
+    ]
+    free = len(groups) - len(needed)
+    if said:
+        more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
+        yield f"The motion needs at least {', '.join(said[:MOST_SAID])}{more}, each with all others at full strength."
+    if free:
+        yield f"It is possible without any one of {free} groups."
+
+
+def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
+    now, *others = scenario_facts(answer)
+    for scenario in others:
+        parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
+        moved = {
+            joint: (peak, now["contact_peaks_bw"][joint])
+            for joint, peak in scenario["contact_peaks_bw"].items()
+            if peak is not None and now["contact_peaks_bw"][joint] is not None
+        }
+        if moved:
+            joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
+            after, before = moved[joint]
+            parts.append(
+                f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
+            )
+        lacking = scenario["with_reserve"] + scenario["without_solution"]
+        if lacking:
+            parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
+        yield f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
+
+
+def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
+    document = coordination_document(answer)
+    numbers_of = [
+        f"{leg['synergies']} synergies describe the muscles of the {SIDE_NAMES.get(side, side)} leg "
+        f"({100.0 * leg['variance_accounted']:.0f} % of the variance)"
+        for side, leg in document["sides"].items()
+    ]
+    yield f"{'; '.join(numbers_of)}."
+    index = document["co_contraction"]
+    if index:
+        most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
+        yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."
+
+
+OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Any], ...]] = {
+    "contributions": (_contributions_said, contribution_tables, contribution_lines),
+    "margins": (_margins_said, margin_tables, margin_lines),
+    "what_if": (_scenarios_said, scenario_tables, scenario_lines),
+    "coordination": (_coordination_said, lambda answer: [coordination_table(answer)], coordination_lines),
+}
+"""Question -> the functions that make the sentences, tables and lines of its answer."""
+
+
+def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
+    """The answer to a question in sentences: the main facts for each leg or scenario."""
+    return list(OF_QUESTION[question][0](answer))
+
+
+def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
+    """The tables and the lines that the command of a question prints."""
+    _, tables, remarks = (tell(answer) for tell in OF_QUESTION[question])
+    return tables, remarks

@@ -1,0 +1,253 @@
+"""The marker mapping: from a trial file and its marker set."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Mask
+from musclesolve._util.messages import few
+from musclesolve.errors import InputError
+from musclesolve.laboratory.files.formats import Faults
+from musclesolve.laboratory.markers.landmarks import (
+    Weights,
+    absences,
+    cluster_rounds,
+    examined_mapping,
+    functional_joints,
+    joint_errors,
+    markers_of,
+    other_marker_set,
+    read_clusters,
+)
+from musclesolve.laboratory.markers.marker_names import (
+    MarkerNames,
+    apply_marker_set,
+    best_marker_set,
+    find_marker_set,
+    marker_names_of,
+)
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings
+from musclesolve.tables.document import Document
+from musclesolve.tables.sampled import Markers
+
+
+@dataclass(frozen=True)
+class MarkerMapping:
+    """Markers by the names of the mapping, and the landmarks that they show.
+
+    Markers of the motion and of the standing trial; landmark -> marker -> weight; cluster -> its markers; marker that
+    only the standing trial shows -> the cluster that carries it; notes for the results; and the map from labels of the
+    files to names of the mapping.
+    """
+
+    walk: Markers
+    static: Markers | None
+    mapping: Mapping[str, Weights]
+    clusters: Mapping[str, tuple[str, ...]]
+    carried: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    names: MarkerNames = field(default_factory=MarkerNames)
+
+
+def read_marker_mapping(
+    document: Document,
+    settings: RecordedSettings,
+    walk: Markers,
+    static: Markers | None,
+    faults: Faults | None = None,
+) -> MarkerMapping:
+    """Return the marker mapping as far as the recordings show it.
+
+    Faults are an unknown set, landmark or marker, and a mapping from which a joint cannot be found. If the standing
+    trial could not be read, its absence is not reported again.
+    """
+    faults = faults or Faults()
+    try:
+        requested = requested_mapping(document, settings, walk, static)
+    except InputError as error:
+        # Without the set, or without the owners of the markers, every line would seem wrong.
+        faults.add("mapping", error)
+        return MarkerMapping(walk, static, {}, {}, {})
+    walk, static, tables, chosen = requested.walk, requested.static, requested.tables, settings.markers.set
+    unread, functional = static is None and settings.files.static is not None, functional_joints(settings)
+    mapping, wrong = examined_mapping(document, tables["mapping"], functional)
+    if not tables["mapping"] and not chosen:
+        remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
+        if (best := best_marker_set(walk)) is not None:
+            shown = f"the recording has the markers of {best[1]} of its landmarks"
+            remedy = f'add [markers] with set = "{best[0]}": {shown}'
+        wrong = [document.fault("missing_key", "mapping", "the markers have no mapping", "[mapping]", remedy)]
+    elif not tables["mapping"]:
+        wrong = wrong[:1]
+    if not (unread and chosen):
+        # entries of a set for markers of the standing trial are missing because the trial is
+        faults.add("mapping", *wrong)
+
+    clusters: dict[str, tuple[str, ...]] = {}
+    for name, value in tables["clusters"].items():
+        clusters |= faults.attempt("mapping", {}, read_clusters, document, {name: value})
+    carried: dict[str, str] = {}
+    for marker, cluster in tables["carried"].items():
+        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
+            said = [cluster], "there is no cluster", clusters, "carried", marker
+            if faults.passes("mapping", document.check_known, *said):
+                carried[marker] = cluster
+    if not wrong and not (unread and chosen):
+        standing = static is not None or unread
+        faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))
+    # Landmarks carried by a cluster at fault are missing because of this fault.
+    uncarried = tables["carried"].keys() - carried.keys()
+    mapping = {name: weights for name, weights in mapping.items() if not uncarried & set(weights)}
+
+    absent = absences(document, mapping, clusters, carried, walk, static)
+    if not unread:
+        other = other_marker_set(document, mapping, clusters, carried, walk)
+        faults.add("mapping", *([other] if other is not None else absent.values()))
+    clusters = {k: markers for k, markers in clusters.items() if not unread and ("clusters", k) not in absent}
+    whole = {m: c for m, c in carried.items() if c in clusters and ("carried", m) not in absent}
+    rounds = cluster_rounds(clusters, whole, walk)
+    clusters = {k: markers for k, markers in clusters.items() if k in rounds}
+    known = {marker: cluster for marker, cluster in whole.items() if cluster in clusters}
+    lost, carried = carried.keys() - known.keys(), known
+    mapping = {
+        name: weights
+        for name, weights in mapping.items()
+        if all(marker in walk or marker in carried for marker in weights)
+        or not (("mapping", name) in absent or lost & set(weights))
+    }
+    notes = [
+        f"The motion shows the marker '{marker}', but by [carried] it follows the cluster {cluster}."
+        for marker, cluster in carried.items()
+        if marker in walk and np.isfinite(walk[marker]).all(axis=1).any()
+    ]
+    notes += [
+        f"The cluster {name} has a marker that another cluster carries, {few(chained)}: it is taken to be fixed in "
+        "both segments, as the ends of the axis of their joint are. On a recorded walk this changed joint moments "
+        "by up to 4 N m (rms)."
+        for name, markers in clusters.items()
+        if (chained := [marker for marker in markers if marker in carried])
+    ]
+    return MarkerMapping(
+        walk, static, mapping, clusters, carried, (*requested.notes, *notes), requested.names
+    )
+
+
+@dataclass(frozen=True)
+class RequestedMapping:
+    """The marker tables of the trial file and its marker set, not checked yet."""
+
+    walk: Markers
+    static: Markers | None
+    tables: dict[str, dict[str, Any]]
+    names: MarkerNames
+    notes: tuple[str, ...] = ()
+
+
+def requested_mapping(
+    document: Document, settings: RecordedSettings, walk: Markers, static: Markers | None
+) -> RequestedMapping:
+    """Return the recordings by the names of the mapping, and the mapping tables for them."""
+    tables: dict[str, dict[str, Any]] = {
+        name: dict(settings[name]) for name in ("mapping", "clusters", "carried")
+    }
+    mapped = (marker for definition in tables["mapping"].values() for marker in markers_of(definition))
+    listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
+    written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
+    person, requested = settings.markers.person, settings.markers.set
+    chosen = find_marker_set(document, requested) if requested else None
+    names = marker_names_of(chosen, written, person) if chosen else MarkerNames(written, person=person)
+    notes = []
+    one, other = names.persons(walk), [] if static is None else names.persons(static)
+    if person is None and len(one) == len(other) == 1 and one != other:
+        notes.append(
+            f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
+        )
+    walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    _check_exchanged(document, settings, static is not None)
+    walk = _with_exchanged(document, settings, "markers", walk, notes)
+    static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
+    if chosen is None:
+        return RequestedMapping(walk, static, tables, names, tuple(notes))
+    if static is not None:
+        # Some programs list markers in the motion that only the standing trial shows.
+        visible: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
+        usable = [
+            k
+            for k, name in enumerate(walk.names)
+            if visible[k] or name not in static or name in walk.repeated
+        ]
+        walk = replace(walk, names=tuple(walk.names[k] for k in usable), position=walk.position[:, usable])
+    tables, left_out = apply_marker_set(chosen, tables, walk, static)
+    if {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
+        notes.append(f"The markers are read as {chosen.name}: {chosen.description}.")
+    else:
+        notes.append(
+            f"None of the markers of the set {chosen.name} is in the recordings: the mapping is taken from "
+            "[mapping] alone, leave the set out."
+        )
+    return RequestedMapping(walk, static, tables, names, (*notes, *left_out))
+
+
+def _check_exchanged(document: Document, settings: RecordedSettings, stands: bool) -> None:
+    """Refuse tables [[exchanged]] of which a part would exchange nothing; stands: whether there is a standing trial."""
+    for number, entry in enumerate(settings.exchanged):
+        if not (entry.markers or entry.static):
+            said = "markers", "no labels are stated", "state the markers, or remove the table"
+        elif entry.times_s is not None and not entry.markers:
+            said = "times_s", "times are of the motion, whose markers are not stated", "leave times_s out"
+        elif entry.static and not stands:
+            said = "static", "there is no standing trial", "leave static out, or name the trial in [files]"
+        else:
+            continue
+        key, problem, remedy = said
+        raise document.fault(
+            "conflict", ("exchanged", key, number), problem, "markers of a file of this trial", remedy
+        )
+
+
+def _with_exchanged(
+    document: Document, settings: RecordedSettings, role: str, before: Markers, notes: list[str]
+) -> Markers:
+    """Return the markers of a file with the labels of [[exchanged]] the other way around, and add a note.
+
+    Tables act one after another: a second exchange of a pair takes the first one back.
+    """
+    markers = before
+    for number, entry in enumerate(settings.exchanged):
+        pairs, place = entry[role], ("exchanged", role, number)
+        if not pairs:
+            continue
+        names = [name for pair in pairs.items() for name in pair]
+        document.check_known(
+            names, "there is no marker", markers.names, *place, after=f" in {markers.path.name}"
+        )
+        if twice := [name for name in names if names.count(name) > 1]:
+            expected = 'each marker once: A = "B" gives both of them the label of the other'
+            remedy = f"keep one pair of {twice[0]} and another marker"
+            raise document.fault(
+                "conflict", place, f"{twice[0]!r} stands twice in this table", expected, remedy
+            )
+        frames: Mask = np.full(markers.time.size, role == "static" or entry.times_s is None)
+        for first, last in entry.times_s or () if role == "markers" else ():
+            within = (first <= markers.time) & (markers.time <= last)
+            if not within.any():
+                begin, end = markers.time[[0, -1]]
+                raise document.fault(
+                    "no_overlap",
+                    ("exchanged", "times_s", number),
+                    f"{markers.path.name} has no frame from {first:g} to {last:g} s",
+                    f"times within {begin:g} to {end:g} s",
+                    "correct the times, by the clock of this file",
+                )
+            frames |= within
+        markers = markers.exchanged(pairs, frames)
+    if markers is not before:
+        same: Mask = np.asarray(np.isclose(markers.position, before.position, 0.0, 0.0, equal_nan=True))
+        changed: Mask = np.asarray(~same.all(axis=2))
+        names, file = [markers.names[k] for k in np.flatnonzero(changed.any(axis=0))], markers.path.name
+        count = int(changed.any(axis=1).sum())
+        said = f"By the trial file labels are exchanged in {count} frames of {file}: {few(names, 4)}."
+        notes.append(said if names else f"[[exchanged]] changes nothing in {file}: leave these tables out.")
+    return markers

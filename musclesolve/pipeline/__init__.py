@@ -1,1 +1,0 @@
-"""Stages of the analysis of a checked trial, one call each, up to a labeled result."""

@@ -1,1 +1,0 @@
-"""Text files: TRC, MOT, STO, CSV."""

@@ -1,0 +1,201 @@
+"""Springs, bushings and ligaments of a model beside OpenSim 4.6, and in the sharing of moments."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from opensim_answers import answers, task
+from plain_leg import TEXT, save_leg
+from small_model import point
+
+import musclesolve as ms
+from musclesolve.models.opensim.inverse_dynamics import (
+    body_dynamics,
+    device_forces,
+    joint_forces,
+    model_motion,
+)
+
+ON_KNEE, ON_ANKLE = (f"<coordinate>{name}_angle_r</coordinate>" for name in ("knee", "ankle"))
+THIGH_AND_SHANK = (
+    "<socket_frame1>/bodyset/femur_r</socket_frame1><socket_frame2>/bodyset/tibia_r</socket_frame2>"
+)
+TILTED = "".join(
+    f'<PhysicalOffsetFrame name="{name}"><socket_parent>/bodyset/{body}</socket_parent>'
+    f"<translation>{place}</translation><orientation>{turn}</orientation></PhysicalOffsetFrame>"
+    for name, body, place, turn in (
+        ("f1", "tibia_r", "0.01 -0.38 0.02", "0.1 0.2 -0.3"),
+        ("f2", "calcn_r", "0.02 0.01 -0.01", "0.3 -0.1 0.2"),
+    )
+)
+POINTS = "<point1>-0.05 -0.1 0</point1><point2>-0.06 0.01 0.01</point2>"
+PATH = (
+    '<GeometryPath name="path"><PathPointSet><objects>'
+    + point("PathPoint", "femur_r", "-0.03 -0.3 0")
+    + point("PathPoint", "tibia_r", "-0.05 -0.1 0")
+    + point("PathPoint", "calcn_r", "-0.06 0.01 0.01")
+    + "</objects></PathPointSet></GeometryPath>"
+)
+DEVICES = {
+    "SpringGeneralizedForce": (
+        f"{ON_ANKLE}<stiffness>200</stiffness><rest_length>0.1</rest_length><viscosity>3</viscosity>",
+        (0.0, -27.6),
+    ),
+    "CoordinateLimitForce": (
+        f"{ON_KNEE}<upper_stiffness>5</upper_stiffness><upper_limit>-20</upper_limit><lower_stiffness>7"
+        "</lower_stiffness><lower_limit>-10</lower_limit><damping>0.2</damping><transition>8</transition>",
+        (113.34649444186338, 0.0),
+    ),
+    "ExpressionBasedCoordinateForce": (
+        f"{ON_ANKLE}<expression>-30*q^2*sin(q) - 2*qdot + exp(-q)</expression>",
+        (0.0, 1.914918359469174),
+    ),
+    "BushingForce": (
+        f"<socket_frame1>f1</socket_frame1><socket_frame2>f2</socket_frame2><frames>{TILTED}</frames>"
+        "<rotational_stiffness>20 30 40</rotational_stiffness><translational_stiffness>500 600 700"
+        "</translational_stiffness><rotational_damping>1 2 3</rotational_damping><translational_damping>4 5 6"
+        "</translational_damping>",
+        (0.0, -25.104732140813088),
+    ),
+    "ExpressionBasedBushingForce": (
+        f"{THIGH_AND_SHANK}<Mz_expression>5*theta_z^3 + delta_x*theta_z</Mz_expression><Fx_expression>100*delta_x"
+        "</Fx_expression><rotational_damping>0 0 1</rotational_damping><translational_damping>1 0 0"
+        "</translational_damping>",
+        (-0.875, 0.0),
+    ),
+    "FunctionBasedBushingForce": (
+        f"{THIGH_AND_SHANK}<m_z_theta_z_function><LinearFunction><coefficients>5 1</coefficients></LinearFunction>"
+        "</m_z_theta_z_function>",
+        (1.5, 0.0),
+    ),
+    "PointToPointSpring": (
+        f"<socket_body1>/bodyset/tibia_r</socket_body1><socket_body2>/bodyset/calcn_r</socket_body2>{POINTS}"
+        "<stiffness>1000</stiffness><rest_length>0.3</rest_length>",
+        (0.0, -0.3321755559139522),
+    ),
+    "ExpressionBasedPointToPointForce": (
+        f"<body1>tibia_r</body1><body2>calcn_r</body2>{POINTS}<expression>100*(d-0.2)^2 + 3*ddot</expression>",
+        (0.0, -0.05844283247599802),
+    ),
+    "PathSpring": (
+        f"{PATH}<resting_length>0.4</resting_length><stiffness>2000</stiffness><dissipation>0.5</dissipation>",
+        (-10.451928014047187, -9.953935247429138),
+    ),
+    "Ligament": (
+        f"{PATH}<resting_length>0.35</resting_length><pcsa_force>90</pcsa_force>",
+        (-2.5865516050684945, -2.463312716695241),
+    ),
+    "Blankevoort1991Ligament": (
+        f"{PATH}<linear_stiffness>3000</linear_stiffness><transition_strain>0.06</transition_strain>"
+        "<damping_coefficient>0.02</damping_coefficient><slack_length>0.40</slack_length>",
+        (-32.59477506195292, -31.041763771731688),
+    ),
+}
+"""Kind -> content, and moments about knee and ankle [N m] of OpenSim 4.6 at POSE and RATE.
+
+They are M (qdd with - qdd without the device), mass matrix times accelerations, of the package `opensim` 4.6.
+"""
+POSE = {"hip_flexion_r": 0.3, "hip_adduction_r": 0.1, "knee_angle_r": -0.5, "ankle_angle_r": 0.25}
+RATE = {"hip_flexion_r": 0.5, "hip_adduction_r": -0.2, "knee_angle_r": 1.5, "ankle_angle_r": -0.8}
+
+
+def with_force(folder: Path, kind: str, content: str) -> Path:
+    """The plain leg with one force more."""
+    path = folder / "with_device.osim"
+    force = f'<{kind} name="device">{content}</{kind}></objects></ForceSet>'
+    path.write_text(TEXT.replace("</objects></ForceSet>", force), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", DEVICES)
+def test_moments_equal_opensim(tmp_path: Path, kind: str) -> None:
+    content, expected = DEVICES[kind]
+    model = ms.read_osim(with_force(tmp_path, kind, content))
+    columns = [{name: np.full(2, each) for name, each in part.items()} for part in (POSE, RATE)]
+    still = {name: np.zeros(2) for name in POSE}
+    motion = model_motion(model, np.array([0.0, 1.0]), *columns, still)
+    bodies = body_dynamics(model, motion)
+    wrench, force = device_forces(model, motion, bodies)
+    found = joint_forces(model, bodies.pose, wrench) + force
+    of_joints = [found[0, model.coordinate_number[name]] for name in ("knee_angle_r", "ankle_angle_r")]
+    np.testing.assert_allclose(of_joints, expected, atol=1e-10)
+    np.testing.assert_allclose(wrench.sum(axis=1), 0.0, atol=1e-10)  # equal and opposite forces
+
+
+OF_MOTION = {
+    kind: (kind, re.sub(r"((resting|slack)_length>)[.\d]+", r"\g<1>0.47", content))
+    for kind, (content, _) in DEVICES.items()
+}
+"""Name -> kind and content; the path of a strand has lengths from 0.42 to 0.53 m in the motion."""
+CURVES = {
+    "that pulls at rest": ("SimmSpline", "<x>-5 0.9 1 1.1 1.2 5</x><y>0.1 0.1 0.2 0.3 0.7 2</y>"),
+    "that pushes": ("PiecewiseLinearFunction", "<x>0 0.95 1.05 1.2</x><y>0.1 -0.1 -0.1 0.7</y>"),
+}
+OF_MOTION |= {
+    f"Ligament with a curve {name}": (
+        "Ligament",
+        f'{OF_MOTION["Ligament"][1]}<{form} name="force_length_curve">{points}</{form}>',
+    )
+    for name, (form, points) in CURVES.items()
+}
+OF_MOTION["Blankevoort1991Ligament without toe"] = (
+    "Blankevoort1991Ligament",
+    OF_MOTION["Blankevoort1991Ligament"][1].replace("0.06</transition", "0</transition"),
+)
+
+
+@pytest.mark.parametrize("name", OF_MOTION)
+def test_moments_over_a_motion_equal_opensim(tmp_path: Path, name: str) -> None:
+    """Strands are longer and shorter than at rest, deflections, rates and distances from limits have both signs."""
+    model = ms.read_osim(with_force(tmp_path, *OF_MOTION[name]))
+    phase = np.linspace(0.0, 2.0 * np.pi, 60)
+    value = {name: mean + 0.5 * np.sin((k + 1) * phase) for k, (name, mean) in enumerate(POSE.items())}
+    speed = {name: 2.0 * np.cos((2 * k + 1) * phase) for k, name in enumerate(RATE)}
+    still = {name: np.zeros(60) for name in POSE}
+    motion = model_motion(model, phase, value, speed, still)
+    bodies = body_dynamics(model, motion)
+    wrench, force = device_forces(model, motion, bodies)
+    found = joint_forces(model, bodies.pose, wrench) + force
+    names = list(model.coordinates)
+    (expected,) = answers(task("device", model.file, names, motion.value, motion.speed, force="device"))
+    columns = [model.coordinate_number[name] for name in names]
+    np.testing.assert_allclose(found[:, columns], expected, atol=1e-10)
+    assert np.abs(expected).max() > 0.1
+
+
+def test_muscles_get_the_moments_that_a_spring_leaves(tmp_path: Path) -> None:
+    model, motion, loads = save_leg(tmp_path)
+    spring = f"{ON_ANKLE}<stiffness>400</stiffness><rest_length>0</rest_length>"
+    with_spring = with_force(tmp_path, "SpringGeneralizedForce", spring)
+    alone, shared = (ms.share_model(each, motion, loads=loads) for each in (model, with_spring))
+    ankle = dict(dof="ankle_angle_r")
+    angle = shared["joint_angle"].sel(ankle)
+    change = shared["joint_moment"].sel(ankle) - alone["joint_moment"].sel(ankle)
+    np.testing.assert_allclose(change, 400.0 * angle, atol=1e-6)
+    (note,) = [note for note in shared.attrs["notes"] if "Springs and ligaments" in note]
+    assert "device (SpringGeneralizedForce, up to 40 N m of ankle_angle_r)" in note
+    moments = {"time": motion["time"]} | {
+        name: np.asarray(alone["joint_moment"].sel(dof=name)) for name in alone["dof"].values.tolist()
+    }
+    given = ms.share_model(with_spring, motion, moments)
+    assert any("its usual setup, which excludes muscles alone" in note for note in given.attrs["notes"])
+    np.testing.assert_allclose(given["joint_moment"].sel(ankle), alone["joint_moment"].sel(ankle))
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("PrescribedForce", ""),
+        ("ExpressionBasedCoordinateForce", f"{ON_ANKLE}<expression>unknown(q)</expression>"),
+        ("SpringGeneralizedForce", "<coordinate>none</coordinate><stiffness>1</stiffness>"),
+    ],
+)
+def test_other_forces_are_a_warning(tmp_path: Path, kind: str, content: str) -> None:
+    _, motion, loads = save_leg(tmp_path)
+    path = with_force(tmp_path, kind, content)
+    assert ms.read_osim(path).unsupported == {"force device": kind}
+    shared = ms.share_model(path, motion, loads=loads)
+    assert any("not computed: force device" in finding for finding in shared.attrs["warnings"])

@@ -1,0 +1,321 @@
+"""Joints on ellipsoids, and loops closed by constraints, beside OpenSim 4.6."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.files import Table
+from musclesolve.models.opensim import inverse_dynamics, opensim_geometry
+from musclesolve.models.opensim.inverse_dynamics import model_motion
+from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+
+BODIES = "".join(
+    f'<Body name="{name}"><mass>{mass}</mass><mass_center>0.1 -0.05 0.02</mass_center>'
+    "<inertia>0.02 0.03 0.04 0.001 0 0</inertia></Body>"
+    for name, mass in (("crank", 2), ("rod", 1), ("rocker", 3))
+)
+
+
+POSE = {"shaft": 0.3, "rod_x": 0.1, "rod_y": -0.1, "rod_z": 0.2, "rock_x": 0.1, "rock_y": 0.2, "rock_z": 0.5}
+
+
+def offset(name: str, body: str, place: str, turn: str = "0 0 0") -> str:
+    return (
+        f'<PhysicalOffsetFrame name="{name}"><socket_parent>{body}</socket_parent><translation>{place}</translation>'
+        f"<orientation>{turn}</orientation></PhysicalOffsetFrame>"
+    )
+
+
+def joint(kind: str, name: str, parent: str, place: str, child: str, coordinates: str, more: str = "") -> str:
+    listed = "".join(
+        f'<Coordinate name="{each}"><default_value>{POSE[each]}</default_value></Coordinate>'
+        for each in coordinates.split()
+    )
+    return (
+        f'<{kind} name="{name}"><socket_parent_frame>pf</socket_parent_frame><socket_child_frame>cf'
+        f"</socket_child_frame><coordinates>{listed}</coordinates><frames>{offset('pf', parent, place, '0.1 0.2 0')}"
+        f"{offset('cf', f'/bodyset/{child}', '0 0 0', '0.1 0.2 0')}</frames>{more}</{kind}>"
+    )
+
+
+JOINTS = "".join(
+    [
+        joint("PinJoint", "shaft", "/ground", "0 0 0", "crank", "shaft"),
+        joint("GimbalJoint", "pivot", "/bodyset/crank", "0.3 0 0", "rod", "rod_x rod_y rod_z"),
+        joint("GimbalJoint", "hinge", "/ground", "0.5 0.1 0.05", "rocker", "rock_x rock_y rock_z"),
+    ]
+)
+SOCKETS = "<socket_body_1>/bodyset/rod</socket_body_1><socket_body_2>/bodyset/rocker</socket_body_2>"
+PLACES = "<location_body_1>0.3 0.1 0</location_body_1><location_body_2>0.2 0.1 0.1</location_body_2>"
+CONSTRAINTS = {
+    "PointConstraint": SOCKETS + PLACES,
+    "ConstantDistanceConstraint": f"{SOCKETS}{PLACES}<constant_distance>0.2</constant_distance>",
+    "WeldConstraint": "<socket_frame1>a</socket_frame1><socket_frame2>b</socket_frame2><frames>"
+    + offset("a", "/bodyset/rod", "0.3 0.1 0", "0 0.1 0")
+    + offset("b", "/bodyset/rocker", "0.1012 0.1749 -0.0087", "-0.1041 -0.1459 -0.0156")
+    + "</frames>",
+}
+
+
+def model_text(kind: str) -> str:
+    """Two chains of bodies from the ground, closed by a constraint."""
+    path = "".join(
+        f'<PathPoint name="p"><socket_parent_frame>{body}</socket_parent_frame><location>{place}</location></PathPoint>'
+        for body, place in (("/ground", "-0.1 0.1 0"), ("/bodyset/rocker", "0.1 0.1 0"))
+    )
+    return (
+        f'<OpenSimDocument Version="40500"><Model name="loop"><BodySet><objects>{BODIES}</objects></BodySet>'
+        f"<JointSet><objects>{JOINTS}</objects></JointSet><ConstraintSet><objects>"
+        f'<{kind} name="link">{CONSTRAINTS[kind]}</{kind}></objects></ConstraintSet><ForceSet><objects>'
+        '<Thelen2003Muscle name="pull"><appliesForce>false</appliesForce><GeometryPath name="path"><PathPointSet>'
+        f"<objects>{path}</objects></PathPointSet></GeometryPath><max_isometric_force>100</max_isometric_force>"
+        "<optimal_fiber_length>0.1</optimal_fiber_length><tendon_slack_length>0.3</tendon_slack_length>"
+        "<pennation_angle_at_optimal>0</pennation_angle_at_optimal></Thelen2003Muscle></objects></ForceSet></Model>"
+        "</OpenSimDocument>"
+    )
+
+
+AT_REST: dict[str, dict[str, tuple[float, float]]] = {
+    "PointConstraint": {
+        "shaft": (0.4548470249153575, -12.512652873367871),
+        "rod_x": (0.2052147173731057, -4.671670065958738),
+        "rod_y": (-0.25241331665603844, -0.18642404773507515),
+        "rod_z": (0.11444496661156613, 24.189479138239406),
+        "rock_x": (-0.26757724339846656, 2.7999408202750997),
+        "rock_y": (-0.15850406223004124, -20.682480710003286),
+        "rock_z": (1.0662602109593746, -3.3824822629476676),
+    },
+    "ConstantDistanceConstraint": {
+        "shaft": (0.35186177042688643, -31.682591130477178),
+        "rod_x": (0.08197619208238166, 3.787491047623109),
+        "rod_y": (-0.08426972567950401, -6.284295877963439),
+        "rod_z": (0.23063297745347733, 27.119672674830134),
+        "rock_x": (0.11783068635120542, 16.248995820122616),
+        "rock_y": (0.19932312839008595, -10.162737961130608),
+        "rock_z": (0.48275354280575644, -39.594685854560566),
+    },
+    "WeldConstraint": {
+        "shaft": (0.2988207704938711, 2.0016515654198708e-13),
+        "rod_x": (0.09946958940943712, -10.525455409456592),
+        "rod_y": (-0.09979306291867875, 1.7417809946241305),
+        "rod_z": (0.20246917659132063, -4.2409918337864925),
+        "rock_x": (0.09900045604256247, -9.495592444418197),
+        "rock_y": (0.19987252971310654, -1.3108246439221527),
+        "rock_z": (0.5012839979504019, -3.995214446580944),
+    },
+}
+"""Values and accelerations [rad, rad/s2] of the falling model of OpenSim 4.6, assembled near POSE and at rest."""
+
+
+@pytest.fixture(params=CONSTRAINTS)
+def loop(request: pytest.FixtureRequest, tmp_path: Path):
+    """A model with a loop, and the state that OpenSim gives."""
+    path = tmp_path / "loop.osim"
+    path.write_text(model_text(request.param), encoding="utf-8")
+    return ms.read_osim(path), AT_REST[request.param]
+
+
+def independent(model) -> list[str]:
+    driven = {coupler.dependent for coupler in model.couplers}
+    return [name for name in model.coordinates if name not in driven]
+
+
+def test_a_loop_falls_as_in_opensim(loop) -> None:
+    model, state = loop
+    assert not model.unsupported and model.in_loops
+    names = independent(model)
+    part = [{name: np.full(2, state[name][k]) for name in names} for k in (0, 1)]
+    still = {name: np.zeros(2) for name in names}
+    motion = model_motion(model, np.array([0.0, 1.0]), part[0], still, part[1])
+    np.testing.assert_allclose(motion.value[0], [state[name][0] for name in model.coordinates], atol=1e-7)
+    np.testing.assert_allclose(
+        motion.acceleration[0], [state[name][1] for name in model.coordinates], atol=1e-5
+    )
+    dynamics = inverse_dynamics(model, motion)
+    np.testing.assert_allclose(dynamics.force, 0.0, atol=1e-6)  # nothing but gravity moves it
+    assert np.abs(dynamics.joint_force).max() > 0.1  # what the constraint bears
+
+
+def test_rates_and_arms_of_a_loop_are_derivatives(loop) -> None:
+    model, state = loop
+    names, step = independent(model), 1e-5
+    time = step * np.arange(-1.0, 2.0)
+    shift = {name: 0.3 + 0.2 * k for k, name in enumerate(names)}
+    value = {name: state[name][0] + shift[name] * time + time**2 for name in names}
+    rate = {name: shift[name] + 2.0 * time for name in names}
+    motion = model_motion(model, time, value, rate, {name: np.full(3, 2.0) for name in names})
+    speed = (motion.value[2] - motion.value[0]) / (2.0 * step)
+    np.testing.assert_allclose(motion.speed[1], speed, atol=1e-7)
+    np.testing.assert_allclose(
+        motion.acceleration[1], (motion.speed[2] - motion.speed[0]) / (2.0 * step), atol=1e-5
+    )
+    for name in names:
+        at = {each: np.full(3, state[each][0]) for each in names} | {name: state[name][0] + time}
+        found = opensim_geometry(model, at, [name], ["pull"])
+        slope = (found.length[2, 0] - found.length[0, 0]) / (2.0 * step)
+        np.testing.assert_allclose(-found.moment_arm[1, 0, 0], slope, atol=1e-8)
+
+
+def test_an_open_loop_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "loop.osim"
+    far = model_text("PointConstraint").replace("<location_body_1>0.3", "<location_body_1>5")
+    path.write_text(far, encoding="utf-8")
+    model = ms.read_osim(path)
+    with refused("bad_model", "link"):
+        coordinate_values(model, {name: np.zeros(1) for name in independent(model)})
+
+
+RADII = "<{0}>0.3 0.4 0.5</{0}>"
+JOINTS_ON_ELLIPSOIDS = {
+    "EllipsoidJoint": ("a b c", RADII.format("radii_x_y_z"), (0.3, 0.2, 0.1)),
+    "ScapulothoracicJoint": (
+        "a b c d",
+        RADII.format("thoracic_ellipsoid_radii_x_y_z")
+        + "<scapula_winging_axis_origin>0.02 0.03</scapula_winging_axis_origin>"
+        "<scapula_winging_axis_direction>0.5</scapula_winging_axis_direction>",
+        (0.3, 0.2, 0.1, 0.4),
+    ),
+}
+PLACED: dict[str, list[float]] = {
+    "EllipsoidJoint": [
+        0.9812926651830498,
+        -0.0524659259441143,
+        0.18523507192962577,
+        0.10953898645584065,
+        0.9433873551809607,
+        -0.313083868206107,
+        -0.1583221895508463,
+        0.3275173654930354,
+        0.9314861564168989,
+        0.25141913933186244,
+        0.04010403724351433,
+        0.7331751767709442,
+        17.26730197427166,
+        -5.781711275700202,
+        -3.9415405150017744,
+    ],
+    "ScapulothoracicJoint": [
+        0.781427938907795,
+        -0.3488748964534671,
+        0.5173554705605208,
+        0.13248390463312187,
+        0.9029583572686914,
+        0.40879606168820737,
+        -0.609769129513357,
+        -0.25090339109547577,
+        0.7518171965506733,
+        0.2856967514455633,
+        0.23789187503554346,
+        0.7570693843345855,
+        -2.2740884796271157,
+        -20.657534060501497,
+        -2.459916651803317,
+        11.627939113679584,
+    ],
+}
+"""Rows of the rotation, and place [m] of the body in OpenSim 4.6, then the accelerations of its fall from rest."""
+
+
+def on_ellipsoid(kind: str) -> str:
+    names, more, _ = JOINTS_ON_ELLIPSOIDS[kind]
+    placed = joint(kind, "on", "/ground", "0.1 0.2 0.3", "rod", "", more)
+    listed = "".join(f'<Coordinate name="{name}"/>' for name in names.split())
+    placed = placed.replace("<coordinates></coordinates>", f"<coordinates>{listed}</coordinates>")
+    body = BODIES[BODIES.index('<Body name="rod"') : BODIES.index('<Body name="rocker"')]
+    return (
+        f'<OpenSimDocument Version="40500"><Model name="one"><BodySet><objects>{body}</objects></BodySet><JointSet>'
+        f"<objects>{placed}</objects></JointSet></Model></OpenSimDocument>"
+    )
+
+
+@pytest.mark.parametrize("kind", JOINTS_ON_ELLIPSOIDS)
+def test_joints_on_ellipsoids_equal_opensim(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "one.osim"
+    path.write_text(on_ellipsoid(kind), encoding="utf-8")
+    model, (names, _, pose), expected = ms.read_osim(path), JOINTS_ON_ELLIPSOIDS[kind], np.array(PLACED[kind])
+    values = {name: np.full(2, angle) for name, angle in zip(names.split(), pose, strict=True)}
+    placed = body_motion(model, coordinate_values(model, values))
+    number = model.body_number["rod"]
+    np.testing.assert_allclose(placed.rotation[0, number].ravel(), expected[:9], atol=1e-12)
+    np.testing.assert_allclose(placed.position[0, number], expected[9:12], atol=1e-12)
+    assert all(coordinate.rotational for coordinate in model.coordinates.values())
+    falling = {name: np.full(2, each) for name, each in zip(names.split(), expected[12:], strict=True)}
+    still = {name: np.zeros(2) for name in values}
+    force = inverse_dynamics(model, model_motion(model, np.array([0.0, 1.0]), values, still, falling)).force
+    np.testing.assert_allclose(force, 0.0, atol=1e-10)
+
+
+def test_lengths_of_a_shoulder_equal_opensim() -> None:
+    model = ms.read_osim(recorded("models_of_today") / "thoracoscapular.osim")
+    assert not model.unsupported
+    values = {name: np.array([SHOULDER[name]]) for name in independent(model)}
+    found = opensim_geometry(model, values, (), tuple(LENGTHS))
+    np.testing.assert_allclose(found.opensim_length[0], list(LENGTHS.values()), atol=2e-6)
+    solved = coordinate_values(model, values)[0]
+    np.testing.assert_allclose(solved, [SHOULDER[name] for name in model.coordinates], atol=2e-6)
+
+
+SHOULDER = {
+    "ground_thorax_rot_x": 0.138197,
+    "ground_thorax_rot_y": -0.178276,
+    "ground_thorax_rot_z": -0.41168,
+    "ground_thorax_tx": -0.004231,
+    "ground_thorax_ty": 0.00403,
+    "ground_thorax_tz": -0.000784,
+    "clav_prot": -0.309636,
+    "clav_elev": 0.047623,
+    "scapula_abduction": -0.236675,
+    "scapula_elevation": -0.020595,
+    "scapula_upward_rot": 0.394023,
+    "scapula_winging": 0.20401,
+    "plane_elv": 0.217536,
+    "shoulder_elv": 0.47956,
+    "axial_rot": 0.780201,
+    "elbow_flexion": 0.0,
+    "pro_sup": 0.598997,
+}
+LENGTHS = {
+    "TrapeziusScapula_M": 0.12812479700400717,
+    "SerratusAnterior_I": 0.16480292775872746,
+    "LevatorScapulae": 0.1657634480840807,
+    "DeltoideusScapula_P": 0.1475952806858004,
+    "PectoralisMinor": 0.13324952793651737,
+    "TeresMajor": 0.15059595767315306,
+}
+"""A pose that OpenSim 4.6 assembled, and its lengths of muscles [rad, m]."""
+
+
+def test_a_shrug_with_a_weight_in_the_hand(tmp_path: Path) -> None:
+    """A load that pulls down is no ground reaction in other units, and nothing measures what holds the thorax."""
+    path = recorded("models_of_today") / "thoracoscapular.osim"
+    model, time = ms.read_osim(path), np.linspace(0.0, 1.0, 41)
+    motion = {name: np.full(time.size, each.default) for name, each in model.coordinates.items()}
+    motion["clav_elev"] = motion["clav_elev"] + 0.1 * (1.0 - np.cos(2.0 * np.pi * time))
+    columns = [f"f_{kind}{axis}" for kind in "vp" for axis in "xyz"]
+    values = np.zeros((time.size, 6))
+    values[:, 1] = -30.0
+    ms.files.write_mot(tmp_path / "hand.mot", Table(time, tuple(columns), values, False, Path()))
+    places = {
+        "applied_to_body": "hand",
+        "force_expressed_in_body": "ground",
+        "point_expressed_in_body": "hand",
+    }
+    places |= {"force_identifier": "f_v", "point_identifier": "f_p"}
+    text = "".join(f"<{tag}>{value}</{tag}>" for tag, value in places.items())
+    (tmp_path / "loads.xml").write_text(
+        f'<OpenSimDocument><ExternalLoads><objects><ExternalForce name="weight">{text}</ExternalForce></objects>'
+        "<datafile>hand.mot</datafile></ExternalLoads></OpenSimDocument>",
+        encoding="utf-8",
+    )
+    result = ms.share_model(path, motion | {"time": time}, loads=tmp_path / "loads.xml")
+    assert result["valid"].all() and '"error"' not in result.attrs["findings"]
+    assert "root_residual_n" not in result.attrs
+    assert float(result["reserve_moment"].fillna(0.0).max()) == 0.0
+    elevation = result["joint_moment"].sel(dof="clav_elev").values
+    assert elevation.min() > 5.0  # the weight of the arm and 30 N are lifted
