@@ -28,11 +28,11 @@ from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from benchmarks.validation.page import table
 from benchmarks.watched import MB, memory, processor_time, timed, watched
-from musclesolve import make_dataset, open_dataset
 from musclesolve._util.processes import cores
 from musclesolve.files import read_b3d
 from musclesolve.laboratory.files.b3d import B3DPass, B3DTrial
 from musclesolve.sharing import compile_kernel
+from musclesolve.studies import make_dataset, open_dataset
 from musclesolve.studies.benchmark.measure import machine
 from musclesolve.studies.dataset.compute_dataset import estimate_dataset
 

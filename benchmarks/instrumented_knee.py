@@ -338,7 +338,7 @@ def bands(samples: int | str) -> Iterator[tuple[tuple[str, str], dict[str, xr.Da
             left = {key: sd for key, sd in left.items() if key not in keys}
             if muscles == SETS[0] or left in (off, {}):
                 found = {
-                    walk: ms.uncertainty(body, samples, sd=left, contributions=False)
+                    walk: ms.studies.uncertainty(body, samples, sd=left, contributions=False)
                     for walk, body in bodies.items()
                 }
                 yield (muscles, kind if left or muscles == SETS[0] else "all"), found

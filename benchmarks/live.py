@@ -20,8 +20,8 @@ from rich.table import Table
 
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
-from musclesolve import Live, read_trial, replay
-from musclesolve.apps.live import samples
+from musclesolve import read_trial
+from musclesolve.apps.live import Live, replay, samples
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.laboratory.forces import prepare_recording

@@ -169,7 +169,9 @@ def treadmill_walk(who: str) -> Trial:
 
 def bundled_stride() -> Trial:
     """A recording of the reference stride without noise."""
-    return recording_of(ms.synthetic_recording(Path(written_trials().name) / "stride"), "this comparison")
+    return recording_of(
+        ms.studies.synthetic_recording(Path(written_trials().name) / "stride"), "this comparison"
+    )
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def recording(movement: Movement, folder: Path, seed: int = 1) -> Path:
 
 def backward(folder: Path) -> tuple[Path, Callable[[Array], Array]]:
     """A walk whose markers and forces run backward: it is as sound, and has the same moments."""
-    path = ms.synthetic_recording(folder, strides=2, noise_mm=NOISE_MM, force_noise_n=NOISE_N)
+    path = ms.studies.synthetic_recording(folder, strides=2, noise_mm=NOISE_MM, force_noise_n=NOISE_N)
     copy = open_copy(path)
     end = copy.walk.time[-1]
     copy.walk = replace(copy.walk, position=copy.walk.position[::-1])

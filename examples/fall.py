@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
     print(f"energy: {lost:.0f} J lost in contacts, {missing:.4f} J unaccounted for")
     carried, weight = fall.force_on("floor")[-100:, 2].mean(), 9.80665 * model.mass.total
     print(f"the floor carries {-carried / weight:.2f} body weights at the end")
-    ms.save_picture(fall, folder / "fall.html", title="A fall")
+    ms.laboratory.save_picture(fall, folder / "fall.html", title="A fall")
 
 
 if __name__ == "__main__":

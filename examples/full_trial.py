@@ -29,5 +29,7 @@ print(f"knee contact force: at most {float(knee.max()) / weight:.1f} body weight
 
 # %% Files, into the current folder
 ms.export(result, "walk.csv", variables=["muscle_force"])  # also .sto, .mot, .mat, .parquet
-ms.save_picture(result, "walk.html")  # the moving picture; in a cell of a notebook: ms.moving_picture(result)
+ms.laboratory.save_picture(
+    result, "walk.html"
+)  # the moving picture; in a cell of a notebook: ms.laboratory.moving_picture(result)
 result.to_netcdf("walk.nc")

@@ -28,9 +28,9 @@ def features(values: np.ndarray) -> np.ndarray:
 def main(folder: Path) -> None:
     """Make the data set, fit on the subjects for training, predict the force of the subjects for the test."""
     runpy.run_path(str(MAKE))["write_trials"](folder / "subjects", subjects=6, trials=1)
-    ms.make_dataset(folder / "subjects", folder / "forces", keep=["force", "angle", "moment"], jobs=1)
+    ms.studies.make_dataset(folder / "subjects", folder / "forces", keep=["force", "angle", "moment"], jobs=1)
 
-    data = ms.open_dataset(folder / "forces")
+    data = ms.studies.open_dataset(folder / "forces")
     rows = data.frames([*INPUTS, TARGET], data.names(verdicts=None)).dropna()
     train, test = (rows[rows["split"] == split] for split in ("train", "test"))
     columns = [name for name in rows if name.startswith(tuple(INPUTS))]

@@ -14,7 +14,7 @@ import musclesolve as ms
 def main(folder: Path) -> None:
     """Three recordings and a trial file that is wrong: compute them, average what there is."""
     trials = [
-        ms.synthetic_recording(folder / f"walk{k}", truth=False, noise_mm=1.0, noise="skin", seed=k)
+        ms.studies.synthetic_recording(folder / f"walk{k}", truth=False, noise_mm=1.0, noise="skin", seed=k)
         for k in range(3)
     ]
     wrong = folder / "wrong.toml"
@@ -25,7 +25,9 @@ def main(folder: Path) -> None:
         print(f"{record.name:<12} {record.outcome.value:<10} {first_line}")
 
     results = [ms.read_result(record.folder / "result.nc") for record in records if record.outcome.has_result]
-    mean = ms.average_cycles([ms.cycles(result, "r", strides=True) for result in results])
+    mean = ms.laboratory.average_cycles(
+        [ms.laboratory.cycles(result, "r", strides=True) for result in results]
+    )
     soleus = mean.sel(muscle="soleus_r")
     peak = soleus.isel(percent=int(soleus["muscle_force"].argmax("percent")))
     print(

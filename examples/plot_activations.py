@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
 
     figure, rows = plt.subplots(len(MUSCLES), sharex=True, sharey=True, figsize=(5, 8), layout="constrained")
     for side, name, line in (("r", "right", "C0-"), ("l", "left", "C1--")):
-        cycles = ms.cycles(
+        cycles = ms.laboratory.cycles(
             result, side, partial=True, without_side=True, strides=True
         )  # at 0, 1, ... 100 % of each cycle
         for axes, muscle in zip(rows, MUSCLES, strict=True):

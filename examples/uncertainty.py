@@ -11,14 +11,14 @@ from musclesolve.data import reference_stride
 
 SAMPLES = 12  # a few, to be quick; 200 give a band, 1000 a smooth one
 quick = {"side": "r", "seed": 0, "jobs": 1, "contributions": False}  # jobs=1: no further processes
-found = ms.uncertainty(reference_stride(), SAMPLES, **quick)
+found = ms.studies.uncertainty(reference_stride(), SAMPLES, **quick)
 found.musclesolve
 
 # %% The same, were markers where they should be
 in_place = {"marker_placement_mm": 0.0, "soft_tissue_mm": 0.0, "hip_center_mm": 0.0}
 settings = {
     "all sources": found,
-    "markers in place": ms.uncertainty(reference_stride(), SAMPLES, sd=in_place, **quick),
+    "markers in place": ms.studies.uncertainty(reference_stride(), SAMPLES, sd=in_place, **quick),
 }
 
 # %% The force of the soleus in the frame of its peak

@@ -19,11 +19,11 @@ from benchmarks.predicted_forces import (
     hidden_trials,
 )
 from benchmarks.validation.page import data_folder, recorded_walk, table
-from musclesolve import synthetic_recording
 from musclesolve._util.arrays import Array
 from musclesolve.files import Trial
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.models.opensim.read_model import read_osim
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic.running_stride import running_stride
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")

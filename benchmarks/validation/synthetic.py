@@ -57,7 +57,7 @@ def recovery() -> str:
 def recovered(options: dict[str, object], seed: int) -> tuple[xr.Dataset, xr.Dataset]:
     """A result and its truth at the same times."""
     with TemporaryDirectory() as folder:
-        trial = ms.synthetic_recording(Path(folder) / "walk", seed=seed, **options)
+        trial = ms.studies.synthetic_recording(Path(folder) / "walk", seed=seed, **options)
         truth = ms.read_result(Path(folder) / "walk" / "truth.nc").load()
         result = ms.run(trial)
     return result, truth.interp(time=result.time)

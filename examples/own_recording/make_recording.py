@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     """Write walk.trc, standing.trc, forces.mot and emg.sto."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        trial = ms.synthetic_recording(
+        trial = ms.studies.synthetic_recording(
             made, truth=False, marker_set="rajagopal", noise_mm=0.3, force_noise_n=1.0, up="+y",
             marker_rate_hz=100.0, force_rate_hz=200.0, standing_frames=20, gaps=(("R.Knee", 0.95, 1.05),),
         )  # fmt: skip

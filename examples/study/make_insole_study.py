@@ -42,7 +42,7 @@ def forces_of(file: Path, scale: float, mass: float, outward: dict[str, float]) 
 
 def write_trial(folder: Path, mass: float, stature: float, outward: dict[str, float], seed: int) -> None:
     """Write trial.toml, walk.trc, static.trc and forces.mot of one trial."""
-    trial = ms.synthetic_recording(
+    trial = ms.studies.synthetic_recording(
         folder,
         truth=False,
         noise_mm=0.3,

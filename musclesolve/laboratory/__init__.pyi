@@ -1,1 +1,11 @@
 from . import plotting as plotting
+from .motion.events.gait import gait_events as gait_events
+from .report.picture.moving_picture import moving_picture as moving_picture
+from .report.picture.moving_picture import save_picture as save_picture
+from .results.cycles.cycle_averages import average_cycles as average_cycles
+from .results.cycles.discrete_values import discrete_values as discrete_values
+from .results.cycles.gait_cycles import cycles as cycles
+from .results.cycles.gait_scores import gait_deviation_index as gait_deviation_index
+from .results.cycles.gait_scores import gait_scores as gait_scores
+from .results.cycles.normalization import normalized as normalized
+from .results.cycles.outliers import with_outliers as with_outliers

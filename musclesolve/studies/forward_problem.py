@@ -155,7 +155,7 @@ def forward_problem(
             without activations, or of other muscles, tendons or times.
 
     Examples:
-        >>> problem = ms.forward_problem(ms.data.reference_stride(), between="spline")
+        >>> problem = ms.studies.forward_problem(ms.data.reference_stride(), between="spline")
         >>> walk = problem.simulate(0.02)
         >>> bool((problem.drift(walk).largest_distance < 0.001).all())     # [m]
         True

@@ -129,7 +129,7 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     "read_mot": (ms.files.read_mot, ("path",)),
     "read_markers": (ms.files.read_markers, ("path",)),
     "synthetic_recording": (
-        lambda **more: ms.synthetic_recording("nowhere/at/all", **more),
+        lambda **more: ms.studies.synthetic_recording("nowhere/at/all", **more),
         ("marker_set", "noise", "faults", "gaps", "marker_rate_hz", "forward", "up", "cutoff_hz"),
     ),
 }

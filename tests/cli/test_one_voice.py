@@ -16,10 +16,11 @@ from said import judgement, summary
 from synthetic_result import set_status
 
 import musclesolve as ms
-from musclesolve import check, read_result, replay
+from musclesolve import check, read_result
 from musclesolve._util.messages import capitalized
 from musclesolve.apps.desk.result_facts import result_facts
 from musclesolve.apps.desk.tasks import check as desk_check
+from musclesolve.apps.live import replay
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, Where

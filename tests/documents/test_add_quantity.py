@@ -60,9 +60,9 @@ assert "Extremes of horizontal contact forces [BW]" in [
 ]
 
 # study: cycles, discrete values, tests and figure
-cycles = ms.normalized(ms.cycles(result, "r", partial=True, without_side=True))
+cycles = ms.laboratory.normalized(ms.laboratory.cycles(result, "r", partial=True, without_side=True))
 assert cycles[NAME].attrs["units"] == "BW"
-values = ms.discrete_values(cycles)
+values = ms.laboratory.discrete_values(cycles)
 assert set(values["measure"][values["variable"] == NAME]) == {"max", "min", "range", "mean", "impulse"}
 people = [cycles.assign_coords(subject=("cycle", [name]), condition=("cycle", [kind]), group=("cycle", [""]))
           for name in "ABC" for kind in ("slow", "fast")]
@@ -74,7 +74,7 @@ assert f"group_{NAME}" in group_drawings(group_means(means))
 assert NAME in quantities.in_set("study")
 
 # uncertainty
-found = ms.uncertainty(reference_stride(), samples=2, side="r", jobs=1, contributions=False)
+found = ms.studies.uncertainty(reference_stride(), samples=2, side="r", jobs=1, contributions=False)
 np.testing.assert_allclose(found[NAME], size, rtol=1e-9)
 assert float(found[NAME + "_sd"].max()) > 0.0
 

@@ -19,10 +19,10 @@ from known_person import HEADS, known_trials, write_known_trial
 from typer.main import get_command
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 
@@ -281,7 +281,7 @@ def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
 def test_the_page_of_data_sets(tmp_path):
     make = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
     make["write_trials"](tmp_path / "subjects", subjects=2, trials=1)
-    ms.make_dataset(tmp_path / "subjects", tmp_path / "forces", jobs=1)
+    ms.studies.make_dataset(tmp_path / "subjects", tmp_path / "forces", jobs=1)
     given = {
         "S01_walking_1": "S01_free_trial_1",
         '["S01.b3d", "recordings"]': '"subjects"',

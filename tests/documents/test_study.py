@@ -47,7 +47,7 @@ def test_the_example_is_a_study_file(tmp_path):
     (example,) = blocks(PAGE, "toml")
     assert tomllib.loads(example)["trials"]
     (tmp_path / "study.toml").write_text(example, encoding="utf-8")
-    study = ms.read_study(tmp_path / "study.toml")
+    study = ms.studies.read_study(tmp_path / "study.toml")
     assert [trial.name for trial in study.included] == [
         "S01_slow_1",
         "S02_slow_1",

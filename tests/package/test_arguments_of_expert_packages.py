@@ -83,7 +83,7 @@ def test_names_of_nothing_are_refused_by_name():
 def test_a_set_and_a_stream_say_what_they_are_in_a_line():
     said = repr(muscle_db.load("gait2392_hip"))
     assert said.startswith("<MuscleDatabase 'gait2392_hip': 4") and len(said) < 100
-    live = repr(ms.Live(ms.data.reference_stride(), side="r"))
+    live = repr(ms.apps.live.Live(ms.data.reference_stride(), side="r"))
     assert "markers and 2 plates at 60 Hz, 43 muscles" in live
 
 

@@ -8,8 +8,9 @@ import xarray as xr
 from rotated_laboratory import rotated
 
 import musclesolve as ms
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.files import Trial
+from musclesolve.studies import synthetic_recording
 
 SAME = {
     "joint_angle": 1e-9,
@@ -55,7 +56,7 @@ def test_cycles_that_are_put_together_lie_along_the_way(
     trial, here = synthetic
     there = ms.run(rotated(trial, angle))
     assert float(np.cos(there.heading - here.heading - np.deg2rad(angle)).min()) > 1.0 - 1e-12
-    one, other = (ms.cycles(each, "r", without_side=True, strides=True) for each in (there, here))
+    one, other = (ms.laboratory.cycles(each, "r", without_side=True, strides=True) for each in (there, here))
     for name in ("ground_reaction_force", "joint_reaction", "joint_reaction_net"):
         np.testing.assert_allclose(one[name], other[name], atol=1e-3)
 

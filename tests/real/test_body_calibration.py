@@ -25,13 +25,13 @@ def knee_walks(folder: Path, into: Path, mass_kg: float) -> list[Path]:
 @pytest.mark.thorough
 def test_plates_that_carry_another_mass_are_refused(instrumented_knee, tmp_path):
     with refused("bad_forces", "[subject] mass_kg", "the plates carry 82.") as raised:
-        ms.calibrate_body(knee_walks(instrumented_knee, tmp_path, 75.0))
+        ms.studies.calibrate_body(knee_walks(instrumented_knee, tmp_path, 75.0))
     assert "line" in str(raised.value)
 
 
 @pytest.mark.thorough
 def test_two_walks_predict_each_other(instrumented_knee, tmp_path):
-    body = ms.calibrate_body(knee_walks(instrumented_knee, tmp_path, 83.0))
+    body = ms.studies.calibrate_body(knee_walks(instrumented_knee, tmp_path, 83.0))
     assert body.mass == pytest.approx(83.0, abs=0.6)
     for one in body.trials:
         assert one.after.force < 0.8 * one.before.force
@@ -40,7 +40,7 @@ def test_two_walks_predict_each_other(instrumented_knee, tmp_path):
 
 
 def test_a_walk_that_agrees_is_left_nearly_as_it_is(recorded_walk_trial: Trial):
-    body = ms.calibrate_body(recorded_walk_trial)
+    body = ms.studies.calibrate_body(recorded_walk_trial)
     assert body.mass == pytest.approx(85.07, abs=1.0)
     clock = next(one for one in body.parameters if one.quantity == "clock")
     assert abs(clock.value) < 1.96 * clock.sd
@@ -55,4 +55,4 @@ def test_a_model_is_refused(tmp_path):
     for name in ("m.osim", "ik.mot", "id.sto"):
         (tmp_path / name).write_text("", encoding="utf-8")
     with refused("unsupported", "OpenSim"):
-        ms.calibrate_body(tmp_path / "model.toml")
+        ms.studies.calibrate_body(tmp_path / "model.toml")

@@ -28,7 +28,7 @@ def test_a_drop_jump(data_folder: Path) -> None:
     """Both feet stand from 1.21 to 1.74 s; the landing after it has no lowest point in the recording."""
     result = opencap(data_folder, "DJ1")
     for side in "rl":
-        cycles = ms.cycles(result, side)
+        cycles = ms.laboratory.cycles(result, side)
         assert cycles["cycle_movement"].values.tolist() == ["jump"]
         assert (cycles["cycle_start"].item(), cycles["cycle_end"].item()) == pytest.approx((1.21, 1.74))
         assert cycles["deepest_percent"].item() == pytest.approx(41.5, abs=2.0)
@@ -40,7 +40,8 @@ def test_a_drop_jump(data_folder: Path) -> None:
 def test_a_walk_whose_first_strike_is_the_first_frame(data_folder: Path) -> None:
     """The right foot stands in the first frame, and the forces show its second strike: a stride, and one leg."""
     cycles = [
-        ms.cycles(opencap(data_folder, trial), "r", without_side=True) for trial in ("walking2", "walking3")
+        ms.laboratory.cycles(opencap(data_folder, trial), "r", without_side=True)
+        for trial in ("walking2", "walking3")
     ]
     for each, end in zip(cycles, (1.11, 1.09), strict=True):
         assert each["cycle_start"].item() == pytest.approx(0.0, abs=0.02)
@@ -61,11 +62,11 @@ def test_files_cut_to_one_stride(instrumented_knee: Path, walk: str, start: floa
         instrumented_knee / f"PS_ngait_og_{walk}_kinematics.mot",
         loads=instrumented_knee / f"loads_{walk}.xml",
     )
-    cycles = ms.cycles(result, "l")
+    cycles = ms.laboratory.cycles(result, "l")
     assert cycles["cycle_start"].item() == pytest.approx(start, abs=0.02)
     assert cycles["cycle_end"].item() == pytest.approx(end, abs=0.02)
     assert cycles["coverage_muscle"].item() > 0.95
-    assert ms.cycles(result, "r").sizes["cycle"] == 0
+    assert ms.laboratory.cycles(result, "r").sizes["cycle"] == 0
 
 
 @pytest.mark.in_part(2)
@@ -76,7 +77,7 @@ def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> N
     result = ms.share_model(
         folder / "model.osim", folder / f"trial_{trial}_IK.mot", folder / f"trial_{trial}_ID.mot"
     )
-    cycles = ms.cycles(result, "l")
+    cycles = ms.laboratory.cycles(result, "l")
     assert cycles["stride_time"].item() == pytest.approx(1.218, abs=0.015)
     assert cycles["coverage_muscle"].item() > 0.95
 
@@ -84,10 +85,10 @@ def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> N
 def test_the_recorded_walk_keeps_its_strides(recorded_walk_trial: Trial) -> None:
     """Analyzed from 0.45 to 1.80 s, so that neither leg has a stride; which they would be is said."""
     result = ms.run(recorded_walk_trial)
-    cycles = ms.cycles(result, "r", partial=True)
+    cycles = ms.laboratory.cycles(result, "r", partial=True)
     assert cycles["cycle_movement"].values.tolist() == ["walking"] * cycles.sizes["cycle"]
     assert cycles["missing"].values[0] == "the first 16 % are not recorded"
-    assert ms.cycles(result, "r").attrs["left_out"][0].endswith("the frames cover 84 % of it")
+    assert ms.laboratory.cycles(result, "r").attrs["left_out"][0].endswith("the frames cover 84 % of it")
 
 
 @pytest.mark.thorough
@@ -107,17 +108,17 @@ def test_exchanged_legs_are_found_among_strides_of_three_persons(
     parts = []
     for name, result in results.items():
         side = "r" if name.startswith("S1") else "l"
-        cycles = ms.normalized(ms.cycles(result, side, without_side=True))
+        cycles = ms.laboratory.normalized(ms.laboratory.cycles(result, side, without_side=True))
         kept = ["joint_angle", "joint_moment", "ground_reaction_force"]
         cycles = cycles[[name for name in kept if name in cycles]]
         parts.append(cycles.assign_coords(subject=("cycle", [name[:2]])))
     study = xr.concat(
         parts, "cycle", join="outer", coords="minimal", compat="override", combine_attrs="override"
     )
-    usual = ms.with_outliers(study)
+    usual = ms.laboratory.with_outliers(study)
     assert not usual["outlier"].any()
     for name in ("joint_moment", "ground_reaction_force"):
         study[name][1] = np.roll(study[name][1].values, 50, axis=0)
-    found = ms.with_outliers(study)
+    found = ms.laboratory.with_outliers(study)
     assert found["outlier"].values.tolist() == [False, True, False, False, False, False]
     assert "moment" in found["outlier_reason"].item(1)

@@ -12,8 +12,8 @@ from matplotlib.collections import PolyCollection
 from said import summary
 
 import musclesolve as ms
-from musclesolve import average_cycles, cycles
 from musclesolve.files import Trial
+from musclesolve.laboratory import average_cycles, cycles
 from musclesolve.laboratory.plotting import activations
 from musclesolve.laboratory.results.tables.comparison_tables import cost_tables
 
@@ -135,7 +135,7 @@ def test_uncertainty_of_tracked_activations(trial: Trial) -> None:
     """About the optimum of the nominal model; less uncertain than an optimum that no measured activation holds."""
     part = replace(trial, time_range=(1.0, 1.1))
     how = dict(samples=3, side="r", jobs=1, contributions=False)
-    found, free = (ms.uncertainty(part, cost=each, **how) for each in ("emg_tracking", COST))
+    found, free = (ms.studies.uncertainty(part, cost=each, **how) for each in ("emg_tracking", COST))
     nominal = ms.run(part, cost="emg_tracking", side="r").activation.sel(muscle=found.muscle)
     np.testing.assert_allclose(found.activation, nominal, atol=1e-9)
     for each in (found, free):

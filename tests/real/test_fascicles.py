@@ -89,6 +89,6 @@ def test_the_summary_says_it(folder: Path, tmp_path: Path) -> None:
 
 
 def test_cycles_keep_the_measured_lengths(folder: Path, tmp_path: Path) -> None:
-    cycles = ms.cycles(walk(folder, tmp_path, 1), "l")
+    cycles = ms.laboratory.cycles(walk(folder, tmp_path, 1), "l")
     difference = (cycles["fiber_length"] - cycles["measured_fascicle_length"]).sel(muscle=MUSCLE)
     assert 1000.0 * float(difference.mean()) == pytest.approx(-25.0, abs=2.0)

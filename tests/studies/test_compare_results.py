@@ -13,8 +13,8 @@ from refusals import refused
 from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve import cycles
 from musclesolve.data import reference_stride
+from musclesolve.laboratory import cycles
 from musclesolve.studies.compare_results import compare_results, compare_results_into, peak_rows
 
 

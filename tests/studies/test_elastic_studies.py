@@ -24,7 +24,7 @@ def test_a_comparison_has_the_state_of_muscles_under_every_cost():
 
 
 def test_uncertainty_solves_every_sample_and_has_no_contributions():
-    found = ms.uncertainty(elastic_trial(), samples=2, side="r", jobs=1)
+    found = ms.studies.uncertainty(elastic_trial(), samples=2, side="r", jobs=1)
     np.testing.assert_allclose(found["muscle_force"], elastic_result()["muscle_force"], rtol=1e-3, atol=1.0)
     assert float(found["muscle_force_sd"].max()) > 10.0
     assert "muscle_force_contribution" not in found and int(found.attrs["failed_samples"]) == 0
@@ -37,6 +37,6 @@ def test_the_force_sensitivity_is_refused():
 
 def test_a_forward_problem_is_refused():
     with refused("conflict", "[muscles]", "tendon"):
-        ms.forward_problem(elastic_trial())
+        ms.studies.forward_problem(elastic_trial())
     with refused("conflict", "result"):
-        ms.forward_problem(elastic_trial(tendon="rigid"), result=elastic_result())
+        ms.studies.forward_problem(elastic_trial(tendon="rigid"), result=elastic_result())

@@ -9,7 +9,6 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.laboratory.analysis.recorded_body import sharing_group
@@ -17,6 +16,7 @@ from musclesolve.laboratory.forces import find_options, mechanics
 from musclesolve.models.share import share_part
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
 
 STEP = 1e-4

@@ -9,7 +9,6 @@ from poses import motion_through
 from refusals import refused
 
 import muscle_db
-from musclesolve import forward_problem
 from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import Wrench
 from musclesolve.dynamics.forward.simulate import Integration, System
@@ -17,6 +16,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_with
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.muscles import scale_muscles
+from musclesolve.studies import forward_problem
 from musclesolve.studies.forward_problem import Tracking, problem_of
 from musclesolve.studies.synthetic import reference_stride
 

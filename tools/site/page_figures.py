@@ -40,10 +40,10 @@ def main(folder: Path) -> None:
 
     result = ms.run(reference_stride(), side="r")
     soleus = result.muscle_force.sel(muscle="soleus_r")
-    live = ms.replay(reference_stride(), lag_ms=25).result.muscle_force.sel(muscle="soleus_r")
+    live = ms.apps.live.replay(reference_stride(), lag_ms=25).result.muscle_force.sel(muscle="soleus_r")
     draw(folder / "live.png", "soleus [N]", offline=soleus, live_25_ms_behind=live)
 
-    walk = ms.synthetic_recording(folder / "walk", noise_mm=1.0, truth=False)
+    walk = ms.studies.synthetic_recording(folder / "walk", noise_mm=1.0, truth=False)
     without_plates = written(walk, "without_plates.toml", ('"forces.mot"', '"predicted"'))
     measured, predicted = (
         ms.run(trial, side="r").ground_reaction_force.sel(side="r", axis="z")
@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
     )
 
     plate_off = plant("right_points_30mm_ahead", walk, folder / "plate_off")
-    body = ms.calibrate_body([plate_off])
+    body = ms.studies.calibrate_body([plate_off])
     body.save(plate_off.with_name("body.toml"))
     (used,) = tomllib.loads(plate_off.with_name("body.toml").read_text())["trial"]
     calibrated = written(

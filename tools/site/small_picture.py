@@ -50,7 +50,7 @@ def main() -> None:
     print(write_live_page())
     result = ms.run(reference_stride())
     with tempfile.TemporaryDirectory() as folder:
-        ms.save_picture(result, page := Path(folder, "stride.html"))
+        ms.laboratory.save_picture(result, page := Path(folder, "stride.html"))
         result.to_netcdf(source := Path(folder, "result.nc"))
         report, _ = write_report([source])
         written = [write_picture(page), write_first_screen(report)]
@@ -64,8 +64,8 @@ def write_stills(folder: Path) -> list[Path]:
     """Write the still of the recorded walk, and the poses of an OpenSim model on it."""
     own = WALK / "reference"
     model = own / "rajagopal_lai_uhlrich_2023_scaled.osim"
-    ms.save_picture(ms.run(ROOT / "tests" / "real" / "rajagopal_walk.toml"), folder / "still.png")
-    ms.save_picture(
+    ms.laboratory.save_picture(ms.run(ROOT / "tests" / "real" / "rajagopal_walk.toml"), folder / "still.png")
+    ms.laboratory.save_picture(
         ms.share_model(model, own / "opensim_ik.mot", own / "opensim_id.sto"), folder / "opensim_model.png"
     )
     with Image.open(folder / "still.png") as whole:
@@ -131,7 +131,7 @@ def write_picture(source: Path) -> Path:
 def write_live_page() -> Path:
     """Write the page of a live session that plays strides of a synthetic recording."""
     folder = tempfile.TemporaryDirectory()
-    trial = ms.synthetic_recording(folder.name, strides=STRIDES)
+    trial = ms.studies.synthetic_recording(folder.name, strides=STRIDES)
     words = ("live", str(trial), "--from", "replay", "--page", "--no-browser")
     command = [sys.executable, "-u", "-m", "musclesolve", *words]
     with (

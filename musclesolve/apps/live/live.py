@@ -277,7 +277,7 @@ class Live:
             nearest pose; a rate, lag or cut-off that cannot be.
 
     Examples:
-        >>> live = ms.Live(ms.data.reference_stride(), side="r", lag_ms=25)
+        >>> live = ms.apps.live.Live(ms.data.reference_stride(), side="r", lag_ms=25)
         >>> live.sides, live.dofs[3], len(live.muscles)
         (('r',), 'knee_flexion_r', 43)
     """

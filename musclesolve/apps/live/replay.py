@@ -236,7 +236,7 @@ def replay(
         InputError: what `Live` or `samples` refuses; a rate that is not above zero.
 
     Examples:
-        >>> played = ms.replay(ms.data.reference_stride())
+        >>> played = ms.apps.live.replay(ms.data.reference_stride())
         >>> bool(played.frames[-1].valid.all())
         True
     """

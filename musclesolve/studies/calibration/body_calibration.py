@@ -279,8 +279,8 @@ def calibrate_body(
             known motion in any frame; a body mass that the plates contradict; a fit that does not converge.
 
     Examples:
-        >>> trial = ms.synthetic_recording("recording", noise_mm=1.0, force_noise_n=2.0, seed=3)
-        >>> body = ms.calibrate_body(trial)
+        >>> trial = ms.studies.synthetic_recording("recording", noise_mm=1.0, force_noise_n=2.0, seed=3)
+        >>> body = ms.studies.calibrate_body(trial)
         >>> abs(body.mass - 70.25) < 1.0
         True
     """

@@ -200,8 +200,8 @@ def open_dataset(folder: str | Path) -> DataSet:
         InputError: the folder holds no data set, or one that is not complete.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
-        >>> ms.open_dataset("walks").subjects.index.tolist()
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
+        >>> ms.studies.open_dataset("walks").subjects.index.tolist()
         ['reference stride']
     """
     return DataSet(folder)

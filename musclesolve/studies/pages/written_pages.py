@@ -105,7 +105,7 @@ def make_dataset(
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
         >>> data.computed
         ['reference_stride_trial']
     """

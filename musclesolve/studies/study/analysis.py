@@ -233,8 +233,8 @@ def run_study(
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
-        >>> study = ms.run_study("walks/inputs/study.toml", "study", jobs=1)
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> study = ms.studies.run_study("walks/inputs/study.toml", "study", jobs=1)
         >>> study.cycles["joint_moment"].attrs["units"]
         'N m/kg'
     """

@@ -91,8 +91,8 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
         InputError: the study file itself is at fault.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
-        >>> ms.check_study("walks/inputs/study.toml", jobs=1).ok
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> ms.studies.check_study("walks/inputs/study.toml", jobs=1).ok
         True
     """
     study = read_study(path)

@@ -322,9 +322,9 @@ def open_study(folder: str | Path) -> xr.Dataset:
         InputError: there is no study.nc, or it is damaged.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
-        >>> study = ms.run_study("walks/inputs/study.toml", "study", jobs=1)
-        >>> ms.open_study("study").sizes["percent"]
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> study = ms.studies.run_study("walks/inputs/study.toml", "study", jobs=1)
+        >>> ms.studies.open_study("study").sizes["percent"]
         101
     """
     path = file_path(folder)

@@ -171,8 +171,8 @@ def read_study(path: str | Path) -> Study:
         InputError: anything that is missing, contradictory or out of its range, with the line.
 
     Examples:
-        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
-        >>> study = ms.read_study("walks/inputs/study.toml")
+        >>> data = ms.studies.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> study = ms.studies.read_study("walks/inputs/study.toml")
         >>> [trial.name for trial in study.trials]
         ['reference_stride_trial']
     """

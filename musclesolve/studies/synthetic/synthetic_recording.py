@@ -81,7 +81,7 @@ def synthetic_recording(
         InputError: an option that does not allow a recording, or files that cannot be written.
 
     Examples:
-        >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
+        >>> trial = ms.studies.synthetic_recording("noisy", noise_mm=2.0, seed=1)
         >>> sorted(path.name for path in trial.parent.iterdir())
         ['forces.mot', 'static.trc', 'trial.toml', 'truth.nc', 'walk.trc']
     """

@@ -149,7 +149,7 @@ def uncertainty(
             a source that this body does not have.
 
     Examples:
-        >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, jobs=1)
+        >>> found = ms.studies.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, jobs=1)
         >>> found["muscle_force_sd"].dims
         ('time', 'muscle')
     """

@@ -123,7 +123,7 @@ def on_one_core() -> None:
 @pytest.fixture(scope="module")
 def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
     folder = tmp_path_factory.mktemp("hands")
-    trial = ms.synthetic_recording(folder, truth=False)
+    trial = ms.studies.synthetic_recording(folder, truth=False)
     known = tomllib.loads(trial.read_text(encoding="utf-8"))["mapping"]
     names = {landmark: f"Q{number:02d}" for number, landmark in enumerate(known, 10)}
     for path in (folder / "walk.trc", folder / "static.trc"):

@@ -80,7 +80,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesk]:
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Raw files of a walk: no trial file, no mapping."""
-    trial = ms.synthetic_recording(tmp_path_factory.mktemp("raw"), truth=False)
+    trial = ms.studies.synthetic_recording(tmp_path_factory.mktemp("raw"), truth=False)
     return sorted(path for path in trial.parent.iterdir() if path.suffix in (".trc", ".mot"))
 
 

@@ -16,7 +16,7 @@ from musclesolve.laboratory.draft.folder_contents import folder_contents
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     """With a walk and EMG of which no name states the leg."""
-    ms.synthetic_recording(tmp_path, truth=False).unlink()
+    ms.studies.synthetic_recording(tmp_path, truth=False).unlink()
     time = np.arange(0.0, 2.0, 0.001)
     signals = np.random.default_rng(1).normal(size=(time.size, 3))
     rows = "\n".join(",".join(f"{x:.6g}" for x in row) for row in np.column_stack([time, signals]))

@@ -8,11 +8,12 @@ import numpy as np
 from refusals import refused
 from trial_copy import TrialCopy
 
-from musclesolve import gait_events, read_trial
+from musclesolve import read_trial
 from musclesolve.apps.desk.measured_forces import measured_forces
 from musclesolve.apps.desk.steps.events_step import numbered
 from musclesolve.apps.desk.steps.plates_step import plan
 from musclesolve.data import reference_stride
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from musclesolve import Live
+from musclesolve.apps.live import Live
 from musclesolve.cli import live_progress
 from musclesolve.data import reference_stride
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import Live
-from musclesolve.apps.live import Recorder, samples
+from musclesolve.apps.live import Live, Recorder, samples
 from musclesolve.apps.live.stream import SAMPLES, Arrival, FirstMarkers, Sample, StreamEnded, run_session
 
 UNITS = (

@@ -9,8 +9,8 @@ import pytest
 from recorded_data import recorded
 from refusals import refused
 
-from musclesolve import Live, Problem, Status, read_trial, replay
-from musclesolve.apps.live import samples
+from musclesolve import Problem, Status, read_trial
+from musclesolve.apps.live import Live, replay, samples
 from musclesolve.apps.live.causal_filter import window_length
 from musclesolve.apps.live.group_frames import group_frames
 from musclesolve.apps.live.session import SessionWatch

@@ -20,8 +20,8 @@ from refusals import refused
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from musclesolve import Live, Status
-from musclesolve.apps.live import samples
+from musclesolve import Status
+from musclesolve.apps.live import Live, samples
 from musclesolve.apps.live.page import page_sink, server
 from musclesolve.apps.live.page.page_settings import PageSettings
 from musclesolve.apps.live.page.page_sink import LivePage

@@ -12,8 +12,8 @@ import pylsl
 import pytest
 from refusals import refused
 
-from musclesolve import Live, Status
-from musclesolve.apps.live import joining, samples, stream_session
+from musclesolve import Status
+from musclesolve.apps.live import Live, joining, samples, stream_session
 from musclesolve.apps.live.adapters import lsl
 from musclesolve.apps.live.adapters.lsl import EvenTimes, LslStream
 from musclesolve.apps.live.channels import Channel, Layout, frame_channels, frame_values

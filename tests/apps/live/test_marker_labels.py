@@ -10,8 +10,8 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve.cli.live_progress as live_progress
-from musclesolve import Live, Status, read_trial, replay
-from musclesolve.apps.live import samples
+from musclesolve import Status, read_trial
+from musclesolve.apps.live import Live, replay, samples
 from musclesolve.apps.live.page.page_settings import PageSettings
 from musclesolve.apps.live.page.page_state import BYTES, FrameRing, PageSetup, PageState, row_type
 from musclesolve.apps.live.session import SessionWatch

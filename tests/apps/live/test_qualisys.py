@@ -22,8 +22,7 @@ from qtm_rt.packet import (
 )
 from refusals import refused
 
-from musclesolve import Live
-from musclesolve.apps.live import samples
+from musclesolve.apps.live import Live, samples
 from musclesolve.apps.live.adapters.qualisys import QualisysStream
 from musclesolve.apps.live.joining import Joined, Wanted
 from musclesolve.apps.live.session import open_stream

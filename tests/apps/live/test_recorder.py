@@ -17,8 +17,8 @@ from examined import examined
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import Live, Status, read_trial
-from musclesolve.apps.live import Recorder, read_frames, samples
+from musclesolve import Status, read_trial
+from musclesolve.apps.live import Live, Recorder, read_frames, samples
 from musclesolve.apps.live.joining import Wanted
 from musclesolve.apps.live.live import Taken
 from musclesolve.apps.live.recorder import rows_text

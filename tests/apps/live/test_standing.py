@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import Live, read_trial
-from musclesolve.apps.live import Recorder, samples
+from musclesolve import read_trial
+from musclesolve.apps.live import Live, Recorder, samples
 from musclesolve.apps.live import standing as of_standing
 from musclesolve.apps.live.live import SampleClock
 from musclesolve.apps.live.sample_poses import MarkerBodies

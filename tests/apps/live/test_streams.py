@@ -22,8 +22,8 @@ import pytest
 from command_line import typed
 from refusals import refused
 
-from musclesolve import Live, Status
-from musclesolve.apps.live import joining, samples, stream_session
+from musclesolve import Status
+from musclesolve.apps.live import Live, joining, samples, stream_session
 from musclesolve.apps.live import stream as stream_module
 from musclesolve.apps.live.adapters.udp import UdpStream
 from musclesolve.apps.live.joining import Joined, Reading, Wanted

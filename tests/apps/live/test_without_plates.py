@@ -15,8 +15,8 @@ from refusals import refused
 from said import judgement
 
 import musclesolve as ms
-from musclesolve import Live, Status, replay
-from musclesolve.apps.live import Recorder, samples
+from musclesolve import Status
+from musclesolve.apps.live import Live, Recorder, replay, samples
 from musclesolve.apps.live.adapters.udp import UdpStream
 from musclesolve.apps.live.channels import Channel, Layout
 from musclesolve.apps.live.joining import Wanted
@@ -33,7 +33,7 @@ from musclesolve.laboratory.forces import mechanics, recording_of
 @cache
 def without_plates() -> Path:
     """A synthetic walk whose trial file asks for predicted forces."""
-    path = ms.synthetic_recording(mkdtemp())
+    path = ms.studies.synthetic_recording(mkdtemp())
     text = path.read_text(encoding="utf-8")
     other = path.with_name("predicted.toml")
     other.write_text(text.replace('forces = "forces.mot"', 'forces = "predicted"'), encoding="utf-8")

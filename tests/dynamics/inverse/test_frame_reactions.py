@@ -31,7 +31,7 @@ BELT = np.array([-1.2, 0.1, 0.0])
 
 @cache
 def recorded():
-    return mechanics(recording_of(ms.synthetic_recording(mkdtemp()), "this test"))
+    return mechanics(recording_of(ms.studies.synthetic_recording(mkdtemp()), "this test"))
 
 
 def frame_by_frame(found, motion: Motion, times: int = 1) -> np.ndarray:

@@ -58,7 +58,7 @@ def test_studies_of_muscle_forces_refuse_it(trial) -> None:
     with refused("conflict", "[consistency] method"):
         ms.compare(trial, ["stress_cubed", "force_squared"])
     with refused("conflict", "[consistency] method"):
-        ms.uncertainty(trial, samples=2, jobs=1)
+        ms.studies.uncertainty(trial, samples=2, jobs=1)
     with refused("conflict", "[consistency] method"):
         ms.studies.force_sensitivity(trial)
 

@@ -128,9 +128,9 @@ def test_faults_of_the_person_are_refused_in_its_file(tmp_path: Path) -> None:
 
 def test_averages_do_not_mix_calibrated_muscles_with_those_of_the_set(tmp_path: Path) -> None:
     trial = ms.read_trial(reference_stride())
-    cycles = [ms.cycles(ms.run(trial, side="r"), "r", partial=True)]
+    cycles = [ms.laboratory.cycles(ms.run(trial, side="r"), "r", partial=True)]
     cycles.append(
         cycles[0].assign_attrs(muscle_parameters="calibrated", inputs=["markers another.trc sha256:0"])
     )
     with refused("not_comparable", "calibrated"):
-        ms.average_cycles(cycles)
+        ms.laboratory.average_cycles(cycles)

@@ -16,14 +16,15 @@ from refusals import refused
 from said import run_document
 
 import musclesolve as ms
-from musclesolve import gait_events, synthetic_recording
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.files import read_trc, write_trc
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.analysis.adjusted_mechanics import reactions_of_motion
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.trial.time_range import with_predicted_spans
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
 
 # Largest differences to the plates, rms of a foot: forward, sideways, upward [body weights].
@@ -39,7 +40,7 @@ def recorded(kind: str):
 @cache
 def without_plates() -> Path:
     """A synthetic walk whose trial file asks for predicted forces."""
-    path = ms.synthetic_recording(mkdtemp())
+    path = ms.studies.synthetic_recording(mkdtemp())
     text = path.read_text()
     assert 'forces = "forces.mot"' in text
     path.write_text(text.replace('forces = "forces.mot"', 'forces = "predicted"'))
@@ -93,7 +94,7 @@ def test_a_result_says_that_forces_are_predicted() -> None:
     assert result.attrs["ground_reactions"] == "predicted"
     assert any("predicted" in note for note in result.attrs["notes"])
     assert "predicted_forces" in {finding.code for finding in examined(without_plates()).findings}
-    measured = ms.run(ms.synthetic_recording(mkdtemp()))
+    measured = ms.run(ms.studies.synthetic_recording(mkdtemp()))
     assert measured.attrs["ground_reactions"] == "measured"
     off = (result.joint_moment - measured.joint_moment.sel(time=result.time, method="nearest").values).sel(
         dof=["hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_r"]
@@ -165,7 +166,7 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
 def test_who_needs_plates_says_so() -> None:
     trial = recording_of(without_plates(), "this test")
     with refused("conflict", "forces", "predicted"):
-        ms.calibrate_body([trial])
+        ms.studies.calibrate_body([trial])
 
 
 def hidden(found, side: str) -> np.ndarray:
@@ -207,7 +208,7 @@ def test_a_hidden_foot_carries_what_the_other_leaves(kind: str, side: str) -> No
 
 def one_plate(side: str, missing: str = "predicted") -> Path:
     """A synthetic walk without the plate of a foot, whose steps are predicted or left out."""
-    path = ms.synthetic_recording(mkdtemp())
+    path = ms.studies.synthetic_recording(mkdtemp())
     head, *tables = path.read_text().split("[[force]]")
     kept = [table for table in tables if f'side = "{side}"' not in table]
     assert len(kept) == 1 < len(tables)
@@ -218,7 +219,7 @@ def one_plate(side: str, missing: str = "predicted") -> Path:
 @pytest.mark.thorough
 def test_steps_without_a_plate_come_back() -> None:
     path = one_plate("l")
-    result, whole = ms.run(path), ms.run(ms.synthetic_recording(mkdtemp()))
+    result, whole = ms.run(path), ms.run(ms.studies.synthetic_recording(mkdtemp()))
     assert result.attrs["ground_reactions"] == "partly predicted"
     predicted = result.ground_predicted.sel(side="l").values.astype(bool)
     assert predicted.any() and not predicted.all() and not result.ground_predicted.sel(side="r").any()
@@ -268,7 +269,7 @@ def test_predicted_events_are_those_of_the_plates(kind: str) -> None:
 @pytest.mark.parametrize("marker_set", ["halpe_26", "blazepose", "opencap"])
 def test_key_points_of_video_without_plates_or_standing_trial(marker_set: str) -> None:
     """Noise of 10 mm at 60 Hz, filtered at 4 Hz. Key points hardly show how a thigh rotates."""
-    path = ms.synthetic_recording(
+    path = ms.studies.synthetic_recording(
         mkdtemp(), marker_set=marker_set, marker_rate_hz=60, strides=3, noise_mm=10.0
     )
     text = path.read_text().replace('forces = "forces.mot"', 'forces = "predicted"')

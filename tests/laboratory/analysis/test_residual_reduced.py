@@ -12,10 +12,10 @@ from said import plausible, summary
 from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.laboratory.forces import mechanics, prepare
 from musclesolve.laboratory.results.facts import Facts
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
@@ -124,7 +124,7 @@ def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
     replay = replay_of(body)
     sample = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     np.testing.assert_allclose(sample.moments, body.moments, atol=1e-3)
-    found = ms.uncertainty(trial, 2, side="r", jobs=1, contributions=False, seed=1)
+    found = ms.studies.uncertainty(trial, 2, side="r", jobs=1, contributions=False, seed=1)
     assert np.isfinite(found["joint_moment_sd"].sel(dof="hip_flexion_r")).all()
 
 
@@ -146,9 +146,9 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
 
 def test_live_and_calibration_refuse_it(trial) -> None:
     with refused("conflict", "residual"):
-        ms.Live(trial)
+        ms.apps.live.Live(trial)
     with refused("conflict", "[consistency] residual"):
-        ms.calibrate_body([trial])
+        ms.studies.calibrate_body([trial])
 
 
 def test_the_center_of_pressure_is_that_of_the_measured_motion(trial) -> None:

@@ -7,7 +7,8 @@ import pytest
 from examined import examined
 from straight_arms import write_straight_arms
 
-from musclesolve import Live, read_trial
+from musclesolve import read_trial
+from musclesolve.apps.live import Live
 from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.motion.anatomy.landmark_positions import filtered_markers

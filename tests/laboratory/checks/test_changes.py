@@ -30,7 +30,7 @@ from musclesolve.laboratory.results.finding import Finding
     ],
 )
 def test_the_change_of_a_finding_mends_it(tmp_path: Path, fault: str, code: str) -> None:
-    trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False, faults=(fault,)))
+    trial = TrialDocument(ms.studies.synthetic_recording(tmp_path, truth=False, faults=(fault,)))
     found = [each for each in examined(trial.path).findings if each.code == code]
     changes = dict(pair for each in found for pair in each.change)
     assert changes
@@ -43,7 +43,7 @@ def test_the_change_of_a_finding_mends_it(tmp_path: Path, fault: str, code: str)
 def test_exchanged_landmarks_of_a_leg_are_exchanged_back_by_a_click(
     tmp_path: Path, one: str, other: str
 ) -> None:
-    trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False))
+    trial = TrialDocument(ms.studies.synthetic_recording(tmp_path, truth=False))
     stated = {name: trial.value("mapping", name) for name in (one, other)}
     trial.state_all({("mapping", one): stated[other], ("mapping", other): stated[one]})
     found = [each for each in examined(trial.path).findings if each.severity == "error" and each.change]
@@ -58,7 +58,9 @@ def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
     tmp_path: Path, one: str, other: str
 ) -> None:
     """The markers have their landmarks from a marker set: the click states both landmarks in the trial file."""
-    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    copy = TrialCopy(
+        ms.studies.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False)
+    )
     copy.exchange(one, other)
     assert copy.static is not None
     position, places = copy.static.position.copy(), [copy.static.names.index(name) for name in (one, other)]
@@ -78,7 +80,9 @@ def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
 
 @pytest.mark.parametrize("role", ["markers", "static"])
 def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, role: str) -> None:
-    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    copy = TrialCopy(
+        ms.studies.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False)
+    )
     markers = copy.walk if role == "markers" else copy.static
     assert markers is not None
     other = {"R": "L", "L": "R"}
@@ -100,7 +104,7 @@ def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, r
 def test_sides_of_one_landmark_standing_are_exchanged_back_by_a_click(tmp_path: Path, name: str) -> None:
     """The exchange with the medial marker of the same leg would change no joint: the fault would be a warning."""
     names = f"{name}_r", f"{name}_l"
-    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", truth=False))
+    copy = TrialCopy(ms.studies.synthetic_recording(tmp_path / "right", truth=False))
     assert copy.static is not None
     position, places = copy.static.position.copy(), [copy.static.names.index(each) for each in names]
     position[:, places] = position[:, places[::-1]]
@@ -142,7 +146,7 @@ TABLE = '[[exchanged]]\nmarkers = { ankle_lateral_r = "ankle_medial_r" }\n'
 def test_exchanges_that_no_file_allows_are_refused(
     tmp_path: Path, tables: str, code: str, words: str
 ) -> None:
-    trial = ms.synthetic_recording(tmp_path, truth=False)
+    trial = ms.studies.synthetic_recording(tmp_path, truth=False)
     text = trial.read_text()
     if "static" in tables:
         text = text.replace('static = "static.trc"\n', "")
@@ -169,7 +173,7 @@ def test_exchanges_that_no_file_allows_are_refused(
     ],
 )
 def test_the_note_on_exchanged_labels_counts_what_is_left(tmp_path: Path, tables: str, note: str) -> None:
-    trial = ms.synthetic_recording(tmp_path, truth=False)
+    trial = ms.studies.synthetic_recording(tmp_path, truth=False)
     trial.write_text(f"{trial.read_text()}\n{tables}")
     assert sum(note in each for each in ms.read_trial(trial).notes) == 1
 

@@ -12,7 +12,7 @@ from treadmill import on_a_treadmill
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve import check, synthetic_recording
+from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.laboratory import forces
 from musclesolve.laboratory.checks.case import examine
@@ -20,6 +20,7 @@ from musclesolve.laboratory.checks.forces.newtons_law import COMPARED
 from musclesolve.laboratory.recording import data
 from musclesolve.laboratory.run_trial import run
 from musclesolve.laboratory.trial import trial_file
+from musclesolve.studies import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

@@ -14,12 +14,12 @@ from trial_copy import TrialCopy
 import musclesolve
 from benchmarks.balanced_movement import Movement, Posture, rise
 from benchmarks.sound_movements import foot, recording
-from musclesolve import synthetic_recording
 from musclesolve._util.arrays import mean_of_known
 from musclesolve.laboratory.checks.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.laboratory.checks.markers.body_distances import sheared_space
 from musclesolve.laboratory.checks.markers.trajectories import STRETCHED, _swinging
 from musclesolve.laboratory.checks.observed_body import seen_feet
+from musclesolve.studies import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

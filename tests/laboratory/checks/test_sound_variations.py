@@ -27,10 +27,10 @@ from benchmarks.sound_variations import (
     without_fact,
     write,
 )
-from musclesolve import synthetic_recording
 from musclesolve.laboratory.checks.forces.newtons_law import time_offset
 from musclesolve.laboratory.checks.forces.plate_axes import displaced_plates, passages
 from musclesolve.laboratory.results.finding import texts
+from musclesolve.studies import synthetic_recording
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
 

@@ -19,7 +19,7 @@ KEYS = [f"functional_{joint}_{side}" for joint in ("knee", "ankle") for side in 
 
 def drafted(folder: Path, **options: object) -> TrialDraft:
     """Draft the trial of a synthetic recording, whose own trial file and truth are taken away."""
-    ms.synthetic_recording(folder, truth=False, **options).unlink()
+    ms.studies.synthetic_recording(folder, truth=False, **options).unlink()
     (draft,) = draft_folder(folder, subject=SUBJECT).trials
     return draft
 
@@ -41,7 +41,7 @@ def test_a_movement_and_clusters_are_proposed_where_no_markers_show_the_joints(t
 
 def test_without_the_movement_the_markers_are_asked_for(tmp_path: Path) -> None:
     folder = tmp_path / "walk"
-    ms.synthetic_recording(folder, truth=False, functional_deg=60.0).unlink()
+    ms.studies.synthetic_recording(folder, truth=False, functional_deg=60.0).unlink()
     (folder / "bending.trc").unlink()
     (draft,) = draft_folder(folder, subject=SUBJECT).trials
     assert "[joint_centers]" not in draft.text
@@ -50,7 +50,7 @@ def test_without_the_movement_the_markers_are_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gone", ["thigh_r_", "shank_l_"])
 def test_without_a_cluster_the_joint_is_left_open(tmp_path: Path, gone: str) -> None:
-    ms.synthetic_recording(tmp_path, truth=False, functional_deg=60.0).unlink()
+    ms.studies.synthetic_recording(tmp_path, truth=False, functional_deg=60.0).unlink()
     for name in ("walk", "static", "bending"):
         path = tmp_path / f"{name}.trc"
         path.write_text(path.read_text(encoding="utf-8").replace(gone, "extra_"), encoding="utf-8")
@@ -61,7 +61,7 @@ def test_without_a_cluster_the_joint_is_left_open(tmp_path: Path, gone: str) -> 
 
 
 def test_a_movement_beside_markers_on_the_joints_is_only_mentioned(tmp_path: Path) -> None:
-    ms.synthetic_recording(tmp_path, truth=False).unlink()
+    ms.studies.synthetic_recording(tmp_path, truth=False).unlink()
     walk = ms.files.read_markers(tmp_path / "walk.trc")
     in_place = walk.position - walk.position.mean(axis=1, keepdims=True)
     ms.files.write_trc(tmp_path / "knee_flexion_r.trc", replace(walk, position=in_place))
@@ -75,7 +75,7 @@ def test_a_movement_beside_markers_on_the_joints_is_only_mentioned(tmp_path: Pat
 
 
 def test_an_exercise_of_the_knee_alone_is_the_motion(tmp_path: Path) -> None:
-    ms.synthetic_recording(tmp_path, truth=False).unlink()
+    ms.studies.synthetic_recording(tmp_path, truth=False).unlink()
     (tmp_path / "walk.trc").rename(tmp_path / "knee_flexion.trc")
     (draft,) = draft_folder(tmp_path, subject=SUBJECT).trials
     assert 'markers = "knee_flexion.trc"' in draft.text

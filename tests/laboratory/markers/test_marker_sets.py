@@ -11,7 +11,7 @@ from command_line import typed
 from examined import examined
 from synthetic_trial import write_trial
 
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.markers import marker_names
@@ -25,6 +25,7 @@ from musclesolve.laboratory.markers.marker_names import (
 from musclesolve.laboratory.motion.anatomy.landmark_positions import MarkerMap, standing_markers
 from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.recording.trial_document import trial_kind
+from musclesolve.studies import synthetic_recording
 from musclesolve.tables.document import Document
 from tests.support.refusals import refused
 

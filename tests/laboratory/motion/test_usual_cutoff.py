@@ -19,7 +19,7 @@ HIP_AND_KNEE = ["hip_flexion_r", "hip_adduction_r", "knee_flexion_r"]
 def noisy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A computed run with 1 mm of noise whose trial file states no cut-off, and the truth beside it."""
     folder = tmp_path_factory.mktemp("run")
-    path = ms.synthetic_recording(folder, motion="run", marker_rate_hz=200, noise_mm=1.0, seed=0)
+    path = ms.studies.synthetic_recording(folder, motion="run", marker_rate_hz=200, noise_mm=1.0, seed=0)
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if not line.startswith("cutoff_hz")]
     assert len(kept) == len(lines) - 1
@@ -51,13 +51,13 @@ def test_a_run_is_filtered_at_15_hz_and_its_moments_are_nearer_to_the_true_ones(
 
 
 def test_markers_at_a_low_rate_carry_no_15_hz(tmp_path: Path) -> None:
-    path = Path(ms.synthetic_recording(tmp_path, motion="run", marker_rate_hz=60, cutoff_hz=10))
+    path = Path(ms.studies.synthetic_recording(tmp_path, motion="run", marker_rate_hz=60, cutoff_hz=10))
     path.write_text(path.read_text(encoding="utf-8").replace("cutoff_hz = 10", ""), encoding="utf-8")
     assert ms.run(path, side="r").attrs["cutoff_hz"] == pytest.approx(12.0)
 
 
 def test_a_walk_is_filtered_at_6_hz(tmp_path: Path) -> None:
-    path = Path(ms.synthetic_recording(tmp_path, cutoff_hz=6))
+    path = Path(ms.studies.synthetic_recording(tmp_path, cutoff_hz=6))
     path.write_text(path.read_text(encoding="utf-8").replace("cutoff_hz = 6\n", ""), encoding="utf-8")
     trial = ms.read_trial(path)
     assert trial.settings.filter.cutoff_hz is None and trial.settings.filter.fixed_cutoff == 6.0

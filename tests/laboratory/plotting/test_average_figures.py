@@ -23,10 +23,10 @@ def average():
     legs = []
     for side in "rl":
         cycles = [
-            ms.cycles(data, side, without_side=True, strides=True)
+            ms.laboratory.cycles(data, side, without_side=True, strides=True)
             for data in (second, second.assign(joint_moment=second.joint_moment / 1.5))
         ]
-        legs.append(ms.average_cycles(cycles))
+        legs.append(ms.laboratory.average_cycles(cycles))
     together = xr.concat(legs, xr.Variable("side", ["r", "l"]), combine_attrs="override")
     return together
 

@@ -172,8 +172,8 @@ def test_studies_are_shown_as_what_they_are(stride):
     assert "<b>Comparison of costs</b>" in shown(comparison) and "force_squared" in shown(comparison)
     assert "<b>Uncertainty of a trial</b>" in shown(found) and "Sources of error" in shown(found)
     for without_side in (False, True):
-        cycles = ms.cycles(stride, "r", partial=True, without_side=without_side, strides=True)
-        text = shown(ms.average_cycles(cycles))
+        cycles = ms.laboratory.cycles(stride, "r", partial=True, without_side=without_side, strides=True)
+        text = shown(ms.laboratory.average_cycles(cycles))
         assert (
             "<b>Average of gait cycles</b>" in text
             and "cadence [steps/min]" in text
@@ -214,7 +214,7 @@ def test_a_result_is_a_plain_dataset_with_an_accessor(stride):
 
 
 def test_the_moving_picture_is_a_frame_with_a_page_of_its_own(stride):
-    picture = ms.moving_picture(stride, 500)
+    picture = ms.laboratory.moving_picture(stride, 500)
     html = picture._repr_html_()
     assert (
         type(html) is str and html.startswith("<iframe ") and "max(500px" in html and len(repr(picture)) < 80
@@ -222,16 +222,16 @@ def test_the_moving_picture_is_a_frame_with_a_page_of_its_own(stride):
     inside = unescape(re.search(r'srcdoc="([^"]*)"', html)[1])
     assert inside == picture.page and "<!DOCTYPE html>" in inside
     with refused("bad_number", "height"):
-        ms.moving_picture(stride, 100)
+        ms.laboratory.moving_picture(stride, 100)
     with refused("bad_result"):
-        ms.moving_picture(stride[["muscle_force"]])
+        ms.laboratory.moving_picture(stride[["muscle_force"]])
 
 
 @pytest.fixture(scope="module")
 def cells(stride, stride_html, tmp_path_factory):
     """A page with the cells of a notebook."""
     file = tmp_path_factory.mktemp("cells") / "cells.html"
-    parts = (stride_html, ms.moving_picture(stride)._repr_html_())
+    parts = (stride_html, ms.laboratory.moving_picture(stride)._repr_html_())
     head = '<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     file.write_text(head + "".join(f"<div>{part}</div>" for part in parts), encoding="utf-8")
     return file

@@ -7,7 +7,7 @@ import xarray as xr
 from refusals import refused
 from report_inputs import compared, small, uncertain, with_emg, written
 
-from musclesolve import cycles
+from musclesolve.laboratory import cycles
 from musclesolve.laboratory.report import inputs as given
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results

@@ -9,10 +9,10 @@ from refusals import refused
 from seen_motion import motion, stances
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
 from musclesolve.laboratory.results.movement import SeenMotion
 from musclesolve.laboratory.results.movement import movement as movement_of
+from musclesolve.studies import synthetic_recording
 
 COUNT = 180
 STEPS = (stances(COUNT, (0, 70), (110, 180)), stances(COUNT, (50, 130)))

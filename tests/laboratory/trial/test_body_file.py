@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.laboratory.recording.trial_settings import SEGMENTS
+from musclesolve.studies import synthetic_recording
 
 
 @pytest.fixture

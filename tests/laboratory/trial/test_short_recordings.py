@@ -13,7 +13,7 @@ from thorough import some
 from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
+from musclesolve.studies import synthetic_recording
 
 DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 

@@ -11,9 +11,10 @@ from examined import examined
 from refusals import refused
 from trial_copy import TrialCopy
 
-from musclesolve import gait_events, read_trial
+from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import read_trc
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.files.c3d.c3d_file import stated_events
 
 

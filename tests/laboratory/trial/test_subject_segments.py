@@ -21,7 +21,7 @@ PROSTHESIS = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("walk")
-    ms.synthetic_recording(path, truth=False)
+    ms.studies.synthetic_recording(path, truth=False)
     return path
 
 

@@ -29,7 +29,9 @@ LEFT_OFF_1, LEFT_ON_2, LEFT_OFF_2, LEFT_ON_3 = 0.53, 0.942, 1.613, 2.025
 
 def walk(folder: Path, **options: object) -> Path:
     """Three strides over two plates in the middle, unless otherwise stated."""
-    return ms.synthetic_recording(folder, truth=False, **{"strides": 3, "steps": ("r2", "l2")} | options)
+    return ms.studies.synthetic_recording(
+        folder, truth=False, **{"strides": 3, "steps": ("r2", "l2")} | options
+    )
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +226,7 @@ def test_a_foot_half_on_a_plate_is_not_measured(tmp_path, share):
 
 def test_a_plate_of_another_scale_measures_every_step(tmp_path):
     """A foot beside its plate shows another share in every step; a plate of another scale the same one."""
-    path = ms.synthetic_recording(tmp_path, strides=3, truth=False)
+    path = ms.studies.synthetic_recording(tmp_path, strides=3, truth=False)
     table = read_mot(tmp_path / "forces.mot")
     columns = [k for k, name in enumerate(table.names) if name.startswith(("left_force", "left_moment"))]
     values = table.values.copy()
@@ -264,7 +266,7 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
 @pytest.mark.parametrize(("first", "last", "said"), [(0.42, 1.02, "0.42 to 1.02 s"), (0.3, 2.6, "")])
 def test_the_numbers_that_a_plate_lacks_are_the_reason_and_no_refusal(tmp_path, first, last, said):
     """A frame just at the end of what the gap spoils has this reason, too; a leg without any range is left out."""
-    path = ms.synthetic_recording(tmp_path, truth=False, strides=2)
+    path = ms.studies.synthetic_recording(tmp_path, truth=False, strides=2)
     path.write_text(re.sub(r"\[time\][^\[]*", "", path.read_text()))
     table = read_mot(tmp_path / "forces.mot")
     values = table.values.copy()
@@ -403,7 +405,7 @@ def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
 def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
     result = ms.run(standard)
     for side in ("r", "l"):
-        cycles = ms.cycles(result, side, strides=True)
+        cycles = ms.laboratory.cycles(result, side, strides=True)
         assert cycles.sizes["cycle"] == 1
         assert np.isfinite(cycles["muscle_force"].sel(percent=slice(2, 95))).all()
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()

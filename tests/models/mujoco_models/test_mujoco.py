@@ -337,7 +337,7 @@ def test_a_result_has_page_picture_and_tables(tmp_path: Path) -> None:
     result = ms.read_result(folder / "result.nc")
     assert "metabolic_power" not in result and set(result["path_muscle"].values) == set(MUSCLES)
     np.testing.assert_allclose(result["skeleton_position"].values[:, 0, 2], 1.0)  # the thigh hangs at 1 m
-    ms.save_picture(result, folder / "picture.html")
+    ms.laboratory.save_picture(result, folder / "picture.html")
     ms.export(result, folder / "leg.csv")
 
 

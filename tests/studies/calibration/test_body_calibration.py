@@ -13,11 +13,11 @@ from refusals import refused
 from thorough import some
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.files import Trial
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.recording.data import SegmentValues
 from musclesolve.laboratory.recording.trial_document import trial_kind
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.calibration.body_calibration import BodyCalibration, _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces
 from musclesolve.tables.document import Document
@@ -64,7 +64,7 @@ def off(body: BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
 @pytest.mark.thorough
 def test_planted_errors_lie_within_their_intervals(tmp_path):
     trial = planted(recorded(tmp_path))
-    body = ms.calibrate_body(trial)
+    body = ms.studies.calibrate_body(trial)
     found = {one.name: one for one in body.parameters}
     errors = off(body, truth_of(trial))
     assert all(abs(errors[name]) < 1.96 for name in truth_of(trial)), errors
@@ -81,7 +81,7 @@ def test_intervals_cover_the_truth(tmp_path):
     errors = []
     for seed in some(range(40), 20):
         trial = planted(recorded(tmp_path / str(seed), seed))
-        errors += list(off(ms.calibrate_body(trial), truth_of(trial)).values())
+        errors += list(off(ms.studies.calibrate_body(trial), truth_of(trial)).values())
     assert np.mean(np.abs(errors) < 1.96) > 0.9
     assert np.sqrt(np.mean(np.square(errors))) < 1.3
 
@@ -92,7 +92,7 @@ def test_a_trial_file_that_uses_the_body_has_the_residual_that_was_promised(tmp_
     late = replace(
         trial, forces=tuple(replace(p, time=p.time - LATE, point=p.point - SHIFT) for p in trial.forces)
     )
-    body = ms.calibrate_body(late)
+    body = ms.studies.calibrate_body(late)
     promised, keys = body.trials[0].after, body.trials[0].plates
     assert body.save(tmp_path / "body.toml") == tmp_path / "body.toml"
     text = path.read_text(encoding="utf-8").replace("[laboratory]", 'body = "body.toml"\n\n[laboratory]', 1)
@@ -115,7 +115,7 @@ def test_a_trial_file_that_uses_the_body_has_the_residual_that_was_promised(tmp_
 def test_trials_predict_each_other_and_sessions_have_clocks_of_their_own(tmp_path):
     trials = [recorded(tmp_path / name, seed) for seed, name in enumerate(("monday", "tuesday"))]
     trials[1] = replace(trials[1], forces=tuple(replace(p, time=p.time - LATE) for p in trials[1].forces))
-    body = ms.calibrate_body(trials)
+    body = ms.studies.calibrate_body(trials)
     clocks = [one for one in body.parameters if one.quantity == "clock"]
     assert [one.name for one in clocks] == [f"clock of the plates (session {k})" for k in "12"]
     assert abs(clocks[0].value) < 1.96 * clocks[0].sd
@@ -126,7 +126,7 @@ def test_trials_predict_each_other_and_sessions_have_clocks_of_their_own(tmp_pat
 
 @pytest.mark.thorough
 def test_what_is_not_determined_stays_and_is_named(tmp_path):
-    body = ms.calibrate_body(recorded(tmp_path))
+    body = ms.studies.calibrate_body(recorded(tmp_path))
     hands = next(one for one in body.parameters if one.name == "mass of the hands")
     assert not hands.determined and hands.value == 1.0
     assert body.segment_mass["hand_r"] == pytest.approx(body.parent_mass["hand_r"])
@@ -137,7 +137,7 @@ def test_what_is_not_determined_stays_and_is_named(tmp_path):
 def test_gain_and_zero_are_fitted_where_asked_for(tmp_path):
     trial = recorded(tmp_path)
     louder = tuple(replace(plate, force=plate.force * [1.0, 1.0, 0.98]) for plate in trial.forces)
-    body = ms.calibrate_body(replace(trial, forces=louder), plate_force=True, mass_sd=0.001)
+    body = ms.studies.calibrate_body(replace(trial, forces=louder), plate_force=True, mass_sd=0.001)
     gains = [one for one in body.parameters if one.quantity == "gain"]
     assert len(gains) == 2
     assert np.mean([one.value for one in gains]) == pytest.approx(1.0 / 0.98, abs=0.012)
@@ -148,22 +148,24 @@ def test_trials_that_cannot_be_calibrated_are_refused(tmp_path):
     trial = recorded(tmp_path)
     other = replace(trial, document=_elsewhere(trial), subject=replace(trial.subject, stature=1.9))
     with refused("conflict", "stature_m"):
-        ms.calibrate_body([trial, other])
+        ms.studies.calibrate_body([trial, other])
     with refused("duplicate_name"):
-        ms.calibrate_body([trial, trial])
+        ms.studies.calibrate_body([trial, trial])
     with refused("conflict", "[plates]"):
-        ms.calibrate_body(replace(trial, plate_corrections=("shifted",)))
+        ms.studies.calibrate_body(replace(trial, plate_corrections=("shifted",)))
     with refused("missing_argument"):
-        ms.calibrate_body([])
+        ms.studies.calibrate_body([])
     with refused("bad_number", "mass_sd"):
-        ms.calibrate_body(trial, mass_sd=0.0)
+        ms.studies.calibrate_body(trial, mass_sd=0.0)
     unloaded = tuple(
         replace(plate, force=0.0 * plate.force, moment=0.0 * plate.moment) for plate in trial.forces
     )
     with refused("bad_forces"):
-        ms.calibrate_body(replace(trial, forces=unloaded))
+        ms.studies.calibrate_body(replace(trial, forces=unloaded))
     with refused("bad_forces", "mass_kg", "--mass-sd"):
-        ms.calibrate_body(replace(trial, subject=replace(trial.subject, mass=0.9 * trial.subject.mass)))
+        ms.studies.calibrate_body(
+            replace(trial, subject=replace(trial.subject, mass=0.9 * trial.subject.mass))
+        )
 
 
 @pytest.mark.thorough
@@ -177,7 +179,7 @@ def test_flight_alone_and_trials_without_all_contacts(tmp_path):
     lifted = replace(
         other, forces=tuple(replace(p, force=0.2 * p.force, moment=0.2 * p.moment) for p in other.forces)
     )
-    body = ms.calibrate_body([trial, lifted])
+    body = ms.studies.calibrate_body([trial, lifted])
     assert body.trials[1].frames == 0 and not body.trials[1].plates
     assert any("Not used" in remark for remark in body.remarks)
     assert "nan" not in body.save(tmp_path / "body.toml").read_text(encoding="utf-8")
@@ -221,6 +223,6 @@ def test_a_stop_leaves_nothing_behind(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ms.calibrate_body(path, progress=stop).save(tmp_path / "body.toml")
+        ms.studies.calibrate_body(path, progress=stop).save(tmp_path / "body.toml")
     assert not (tmp_path / "body.toml").exists()
     assert stages == sorted(stages)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.laboratory.analysis.mechanics import measured_moments
 from musclesolve.laboratory.forces import mechanics
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.calibration.body_residual import (
     CENTER,
     CLOCK,

@@ -13,10 +13,10 @@ from known_person import GAIN, HEADS, known_trials, write_known_trial
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import calibrate_muscles
 from musclesolve._util.messages import WarningNote
 from musclesolve.cli.tables.calibration_tables import calibration_lines
 from musclesolve.laboratory.forces import prepare
+from musclesolve.studies import calibrate_muscles
 from musclesolve.studies.calibration.calibrate import _worse
 from musclesolve.studies.calibration.observations import EMG, Observation
 

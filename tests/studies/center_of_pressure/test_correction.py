@@ -27,7 +27,7 @@ SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
 @pytest.fixture(scope="module")
 def trial(tmp_path_factory):
-    return ms.read_trial(ms.synthetic_recording(tmp_path_factory.mktemp("walk"), truth=False))
+    return ms.read_trial(ms.studies.synthetic_recording(tmp_path_factory.mktemp("walk"), truth=False))
 
 
 @pytest.fixture(scope="module")

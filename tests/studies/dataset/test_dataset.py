@@ -20,10 +20,10 @@ from refusals import refused
 from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve import read_study
 from musclesolve.files import Table, read_b3d, write_mot
 from musclesolve.laboratory.results.dataset.quantities import kept_variables
 from musclesolve.laboratory.results.files.atomic_writing import reserved
+from musclesolve.studies import read_study
 from musclesolve.studies.dataset.compute_dataset import (
     dataset_study,
     estimate_dataset,
@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DataSet:
-    return ms.make_dataset(folder, tmp_path_factory.mktemp("forces"), jobs=1)
+    return ms.studies.make_dataset(folder, tmp_path_factory.mktemp("forces"), jobs=1)
 
 
 def arrays(data: DataSet) -> dict[str, list[bytes]]:
@@ -182,25 +182,25 @@ def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            ms.make_dataset(folder, tmp_path / "forces", jobs=1, progress=stop)
+            ms.studies.make_dataset(folder, tmp_path / "forces", jobs=1, progress=stop)
         with refused("missing_file", "subjects.csv"):
-            ms.open_dataset(tmp_path / "forces")
+            ms.studies.open_dataset(tmp_path / "forces")
     there = {path: path.stat().st_mtime_ns for path in (tmp_path / "forces" / "trials").glob("*/result.nc")}
     assert there
-    again = ms.make_dataset(folder, tmp_path / "forces", jobs=1)
+    again = ms.studies.make_dataset(folder, tmp_path / "forces", jobs=1)
     assert {path: path.stat().st_mtime_ns for path in there} == there  # nothing is computed twice
     assert arrays(again) == arrays(made)
     tables = [pd.read_csv(data.folder / "trials.csv").drop(columns="message") for data in (made, again)]
     pd.testing.assert_frame_equal(*(table.replace("refused before", "refused") for table in tables))
     monkeypatch.setattr("musclesolve.studies.many_trials.run_many._compute_here", None)  # no process starts
-    third = ms.make_dataset(folder, tmp_path / "forces", jobs=1)
+    third = ms.studies.make_dataset(folder, tmp_path / "forces", jobs=1)
     assert list(third.trials["status"]).count("refused before") == 1 and arrays(third) == arrays(made)
     page = third.folder / "dataset.html"
     at = page.stat().st_mtime_ns
-    ms.make_dataset(folder, third.folder, jobs=1)
+    ms.studies.make_dataset(folder, third.folder, jobs=1)
     assert page.stat().st_mtime_ns == at  # and no page
     page.write_bytes(b"another")
-    ms.make_dataset(folder, third.folder, jobs=1)
+    ms.studies.make_dataset(folder, third.folder, jobs=1)
     assert b"S03.b3d" in page.read_bytes()
     assert (made.folder / "subjects.csv").read_bytes() == (again.folder / "subjects.csv").read_bytes()
 
@@ -208,7 +208,7 @@ def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
 @pytest.mark.thorough
 @pytest.mark.usefixtures("in_processes")
 def test_two_processes_compute_the_same_to_the_bit(made: DataSet, folder: Path, tmp_path: Path) -> None:
-    two = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=2)
+    two = ms.studies.make_dataset(folder / "S01", tmp_path / "forces", jobs=2)
     here, there = (
         {data.trials.loc[name, "inputs_sha256"]: numbers for name, numbers in arrays(data).items()}
         for data in (made, two)
@@ -217,9 +217,9 @@ def test_two_processes_compute_the_same_to_the_bit(made: DataSet, folder: Path, 
 
 
 def test_other_variables_are_kept_on_request_and_computed_again(folder: Path, tmp_path: Path) -> None:
-    few = ms.make_dataset(folder / "S01", tmp_path / "few", keep=["force", "fiber_length"], jobs=1)
+    few = ms.studies.make_dataset(folder / "S01", tmp_path / "few", keep=["force", "fiber_length"], jobs=1)
     assert {"muscle_force", "fiber_length", "valid", "status"} <= set(few[0]) and "activation" not in few[0]
-    more = ms.make_dataset(folder / "S01", tmp_path / "few", keep=["activation"], jobs=1)
+    more = ms.studies.make_dataset(folder / "S01", tmp_path / "few", keep=["activation"], jobs=1)
     assert "activation" in more[0] and "fiber_length" not in more[0]
     with refused("unknown_name", "fibre_length", "fiber_length"):
         kept_variables(["fibre_length"])
@@ -256,17 +256,17 @@ def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     assert "minimized" in made and "low-pass" in made  # the cost and the filter, which the limits refer to
     for none in ("none", "none.b3d"):
         with refused("missing_file", none):
-            ms.make_dataset(tmp_path / none, tmp_path / "two")
+            ms.studies.make_dataset(tmp_path / none, tmp_path / "two")
     (tmp_path / "walk.trc").write_text("", encoding="utf-8")
     with refused("bad_format", "walk.trc"):
-        ms.make_dataset(tmp_path / "walk.trc", tmp_path / "two")
+        ms.studies.make_dataset(tmp_path / "walk.trc", tmp_path / "two")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "s.b3d").write_bytes(bytes(400))
     with refused("missing_file", "s.b3d"):
-        ms.make_dataset(tmp_path / "bad", tmp_path / "two")
+        ms.studies.make_dataset(tmp_path / "bad", tmp_path / "two")
 
 
-@pytest.mark.parametrize("make", [ms.make_dataset, estimate_dataset])
+@pytest.mark.parametrize("make", [ms.studies.make_dataset, estimate_dataset])
 def test_a_number_of_processes_is_refused_before_anything_is_written(
     make, folder: Path, tmp_path: Path
 ) -> None:
@@ -279,7 +279,7 @@ def test_files_and_sources_of_the_user_are_not_overwritten(folder: Path, tmp_pat
     """A table of subjects of the user, and a folder of sources, which would be no source once results are in it."""
     table = tmp_path / "subjects.csv"
     table.write_text("subject,mass_kg\nS01,70\n", encoding="utf-8")
-    for make in (ms.make_dataset, estimate_dataset):
+    for make in (ms.studies.make_dataset, estimate_dataset):
         with refused("occupied_folder", "subjects.csv"):
             make(folder, tmp_path, jobs=1)
         with refused("occupied_folder", folder.name):
@@ -309,18 +309,20 @@ def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Pat
     (tmp_path / "S2.b3d").write_bytes(real.read_bytes()[:-5000])
     write_b3d(tmp_path / "S3.b3d", [], [MODEL], 12)
     sources = sorted(tmp_path.glob("*.b3d"))
-    data = ms.make_dataset(sources, tmp_path / "forces", jobs=1)
+    data = ms.studies.make_dataset(sources, tmp_path / "forces", jobs=1)
     assert len(data) == 3 and list(data.trials["status"]).count("refused") == 1  # the trial that is cut off
     (cut,) = data.trials.index[data.trials["status"] == "refused"]
     assert data.trials.loc[cut, "subject"] == "S2" and "which are there" in data.trials.loc[cut, "message"]
     result = data.read(data.computed[0])
     per_frame = sum(each.nbytes for each in result.data_vars.values()) / result.sizes["time"]
     assert result.sizes["muscle"] == 80 and per_frame < 1500
-    few = ms.make_dataset(sources[0], tmp_path / "few", keep=["force"], jobs=1)  # no variable by coordinates
+    few = ms.studies.make_dataset(
+        sources[0], tmp_path / "few", keep=["force"], jobs=1
+    )  # no variable by coordinates
     assert "dof" not in few.read(few.computed[0]).coords and len(few) == 2
     results = {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")}
     os.utime(tmp_path / "S1.b3d")  # a copy of the same contents is unpacked again, and gives the same results
-    ms.make_dataset(sources, data.folder, jobs=1)
+    ms.studies.make_dataset(sources, data.folder, jobs=1)
     assert {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")} == results
 
 
@@ -366,13 +368,13 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
 
 
 def test_paths_of_muscles_are_traced_where_they_are_kept(folder: Path, tmp_path: Path) -> None:
-    data = ms.make_dataset(folder / "S01", tmp_path / "paths", keep=["path_position"], jobs=1)
+    data = ms.studies.make_dataset(folder / "S01", tmp_path / "paths", keep=["path_position"], jobs=1)
     assert np.isfinite(data[0]["path_position"]).any()
     assert all(each.flags.writeable for each in data[0].values())
 
 
 def test_a_changed_setting_of_a_trial_computes_this_trial_alone(folder: Path, tmp_path: Path) -> None:
-    data = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
+    data = ms.studies.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
     draft = data.folder / "inputs" / "study.toml"
     changed, other = data.computed
     lines = draft.read_text(encoding="utf-8").splitlines()
@@ -381,7 +383,7 @@ def test_a_changed_setting_of_a_trial_computes_this_trial_alone(folder: Path, tm
     (draft.parent / "own.toml").write_text("\n".join(lines), encoding="utf-8")
     files = {name: data.folder / data.trials.loc[name, "file"] for name in data.computed}
     before = {name: file.read_bytes() for name, file in files.items()}
-    again = ms.make_dataset(draft.parent / "own.toml", data.folder, jobs=1)
+    again = ms.studies.make_dataset(draft.parent / "own.toml", data.folder, jobs=1)
     assert files[other].read_bytes() == before[other] and files[changed].read_bytes() != before[changed]
     assert again.read(changed).attrs["cost"] != data.read(other).attrs["cost"]
     pd.testing.assert_series_equal(again.trials.loc[other], data.trials.loc[other])
@@ -393,9 +395,9 @@ def test_stopped_before_the_first_result_it_goes_on(folder: Path, tmp_path: Path
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1, progress=stop)
+        ms.studies.make_dataset(folder / "S01", tmp_path / "forces", jobs=1, progress=stop)
     assert not list((tmp_path / "forces").rglob("result.nc"))
-    assert len(ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)) == 2
+    assert len(ms.studies.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)) == 2
 
 
 def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
@@ -403,13 +405,13 @@ def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
 ) -> None:
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
-    full = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
+    full = ms.studies.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
     assert len(full) == 0 and set(full.trials["status"]) <= {"refused", "failed"}
     assert full.trials["message"].str.contains("space", case=False).all()
     assert f"{full.folder}{os.sep}" not in (full.folder / "dataset.html").read_text(encoding="utf-8")
     assert not list(full.folder.rglob("result.nc*"))
     monkeypatch.undo()
-    assert len(ms.make_dataset(folder / "S01", full.folder, jobs=1)) == 2
+    assert len(ms.studies.make_dataset(folder / "S01", full.folder, jobs=1)) == 2
 
 
 def test_a_motion_that_counts_twice_is_the_first_to_decide(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from packages import need
 from refusals import refused
 from thorough import THOROUGH
 
-from musclesolve import check, read_study
+from musclesolve import check
+from musclesolve.studies import read_study
 from musclesolve.studies.draft.draft_study import draft_study, write_study
 from musclesolve.studies.many_trials.one_trial import attempt
 from musclesolve.studies.pages.study_page import study_page

@@ -321,7 +321,7 @@ def test_loads_of_a_model_wait_for_their_data_file(tmp_path: Path) -> None:
 
 def test_recordings_of_cameras_get_a_camera_file(tmp_path: Path) -> None:
     source, folder = tmp_path / "source", tmp_path / "day"
-    ms.synthetic_recording(source, cameras=2)
+    ms.studies.synthetic_recording(source, cameras=2)
     (source / "forces.mot").rename(source / "walk_forces.mot")
     template = source / "trial.toml"
     text = template.read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ import pytest
 from packages import imported
 from refusals import refused
 
-from musclesolve import open_study
 from musclesolve.laboratory.results.files.atomic_writing import reserved
+from musclesolve.studies import open_study
 from musclesolve.studies.many_trials import run_many
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data

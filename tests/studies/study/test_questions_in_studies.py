@@ -14,11 +14,12 @@ from small_model_motion import DOFS, save_inputs
 from thorough import THOROUGH, some
 
 import musclesolve as ms
-from musclesolve import check_study, read_result
+from musclesolve import read_result
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_answers
 from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
+from musclesolve.studies import check_study
 from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, check_with_questions
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
@@ -50,7 +51,7 @@ def whole(tmp_path_factory):
         "contact_contribution hip_abductors knee_medial max",
         "contact_contribution triceps_surae ankle",
     ]
-    return ms.run_study(study_in(folder, f"outcomes = {outcomes}"), folder / "results", jobs=1)
+    return ms.studies.run_study(study_in(folder, f"outcomes = {outcomes}"), folder / "results", jobs=1)
 
 
 def test_numbers_of_a_study_are_those_of_the_commands(whole):
@@ -119,7 +120,7 @@ def test_what_is_asked_is_in_tables_and_figures(whole):
 
 @pytest.mark.thorough
 def test_the_same_command_again_keeps_all(whole):
-    again = ms.run_study(whole.computed.study, whole.computed.folder, jobs=1)
+    again = ms.studies.run_study(whole.computed.study, whole.computed.folder, jobs=1)
     assert {each.outcome.value for each in again.computed.records.values()} == {"unchanged"}
 
 
@@ -141,22 +142,22 @@ WRONG = {
 def test_a_misspelt_outcome_is_found_before_anything_is_computed(tmp_path, design):
     code, remedy = WRONG[design]
     with refused(code, remedy):
-        prepared(ms.read_study(study_in(tmp_path, design)), tmp_path / "results")
+        prepared(ms.studies.read_study(study_in(tmp_path, design)), tmp_path / "results")
     assert not list((tmp_path / "results").glob("*/*/result.nc"))
 
 
 def test_questions_are_checked_before_anything_is_computed(tmp_path):
     design = 'outcomes = ["margin triceps_surae"]'
     with refused("missing_key", "margins"):
-        prepared(ms.read_study(study_in(tmp_path, design, "")), tmp_path / "results")
+        prepared(ms.studies.read_study(study_in(tmp_path, design, "")), tmp_path / "results")
     with refused("bad_value", "margin"):
-        ms.read_study(study_in(tmp_path, "", ASK.replace("margins", "margin")))
+        ms.studies.read_study(study_in(tmp_path, "", ASK.replace("margins", "margin")))
     with refused("unknown_name", "triceps_surae", "[settings.questions] strength"):
         check_study(study_in(tmp_path, "", f"{ASK}strength = {{ triceps_sura = 0.8 }}\n"))
     with refused("bad_value", "soleus"):
-        ms.read_study(study_in(tmp_path, "", f'{ASK}scenarios = ["soleus"]\n'))
+        ms.studies.read_study(study_in(tmp_path, "", f'{ASK}scenarios = ["soleus"]\n'))
     with refused("unknown_key", "write [settings.questions]"):
-        ms.read_study(study_in(tmp_path, "", ASK.replace("settings.questions", "questions")))
+        ms.studies.read_study(study_in(tmp_path, "", ASK.replace("settings.questions", "questions")))
 
 
 def test_a_misspelt_name_in_a_trial_is_a_finding_among_the_others(tmp_path):
@@ -190,7 +191,7 @@ RIGHT = (
 
 
 def test_every_outcome_that_there_is_is_accepted(tmp_path):
-    prepared(ms.read_study(study_in(tmp_path, f"outcomes = {list(RIGHT)}")), tmp_path / "results")
+    prepared(ms.studies.read_study(study_in(tmp_path, f"outcomes = {list(RIGHT)}")), tmp_path / "results")
 
 
 def test_what_cannot_be_answered_is_said_and_costs_no_result(tmp_path):

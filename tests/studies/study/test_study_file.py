@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from package_tables import trial_tables
 
-from musclesolve import read_study
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.studies import read_study
 from musclesolve.studies.study.run_study import trial_file
 from musclesolve.tables.document import is_study, tables_text
 

@@ -110,7 +110,7 @@ def test_what_python_returns_is_equal_to_a_fresh_result(place):
     path = place / "study.toml"
     for quantity in ("joint_moment", "joint_angle"):
         design(place, f'quantities = ["{quantity}"]\noutcomes = ["{quantity} knee_angle max"]')
-        fresh, kept = (ms.run_study(path, place / "results", jobs=1) for _ in range(2))
+        fresh, kept = (ms.studies.run_study(path, place / "results", jobs=1) for _ in range(2))
         assert fresh.groups is not None and fresh.comparisons is not None
         assert bool(fresh.comparisons.sizes["cluster"]) == (quantity == "joint_moment")
         for own in (fresh, kept):
@@ -176,7 +176,7 @@ def test_coordinates_of_opposite_signs_are_named(place):
     """A model whose knee is positive in flexion among models whose knee is positive in extension."""
 
     def said() -> list[str]:
-        notes = ms.run_study(place / "study.toml", place / "results", jobs=1).computed.notes
+        notes = ms.studies.run_study(place / "study.toml", place / "results", jobs=1).computed.notes
         return [note for note in notes if "positive in extension" in note]
 
     assert not said()
@@ -197,7 +197,9 @@ class Pair(NamedTuple):
 
 
 def test_a_result_with_an_unknown_type_is_not_kept(place):
-    found = replace(ms.run_study(place / "study.toml", place / "results", jobs=1), left_out={"S01": Pair(1)})
+    found = replace(
+        ms.studies.run_study(place / "study.toml", place / "results", jobs=1), left_out={"S01": Pair(1)}
+    )
     with pytest.raises(TypeError, match="Pair"):
         analysis.kept_content(found, ())
 
@@ -229,9 +231,9 @@ def test_a_page_is_drawn_anew_with_other_settings_of_matplotlib(place, monkeypat
 
 
 def test_a_study_that_was_read_is_analyzed_without_its_file(place):
-    study = ms.read_study(place / "study.toml")
+    study = ms.studies.read_study(place / "study.toml")
     (place / "study.toml").unlink()
-    assert ms.run_study(study, place / "results", jobs=1).groups is not None
+    assert ms.studies.run_study(study, place / "results", jobs=1).groups is not None
 
 
 def test_figures_and_formats_are_made_as_they_are_asked_for(place):

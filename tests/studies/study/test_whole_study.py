@@ -67,7 +67,7 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(folder) -> StudyResult:
-    return ms.run_study(folder / "study.toml", folder / "results", jobs=2)
+    return ms.studies.run_study(folder / "study.toml", folder / "results", jobs=2)
 
 
 FEW = ("S01_free_1", "S01_loaded_1", "S02_free_1", BROKEN)
@@ -123,12 +123,12 @@ def test_what_the_file_of_a_trial_lacks_belongs_in_the_study(few, tmp_path, whol
 
 def test_cycles_of_the_study_are_those_of_single_results(whole):
     """Second route: read a result, cut and normalize it by the public functions."""
-    study = ms.open_study(whole.computed.folder)
+    study = ms.studies.open_study(whole.computed.folder)
     for name in ("S01_free_1", "S05_loaded_2"):
         result = ms.read_result(whole.computed.folder / "trials" / name / "result.nc")
-        own = ms.cycles(result, "r", without_side=True)
+        own = ms.laboratory.cycles(result, "r", without_side=True)
         own.attrs["subject_mass_kg"] = whole.computed.study.of_subject(name[:3], "mass_kg")
-        own = ms.normalized(own, whole.computed.study.units)
+        own = ms.laboratory.normalized(own, whole.computed.study.units)
         there = study.isel(cycle=np.flatnonzero(study["cycle_trial"].values == name))
         assert there.sizes["cycle"] == own.sizes["cycle"] == 1
         for variable in ("joint_angle", "joint_moment", "joint_power", "muscle_force", "activation"):
@@ -141,7 +141,7 @@ def test_cycles_of_the_study_are_those_of_single_results(whole):
 
 def test_units_by_hand(whole):
     """Over body mass, over maximum isometric force; the first frame is the beginning of the cycle."""
-    name, study = "S02_free_1", ms.open_study(whole.computed.folder)
+    name, study = "S02_free_1", ms.studies.open_study(whole.computed.folder)
     result = ms.read_result(whole.computed.folder / "trials" / name / "result.nc")
     cycle = study.isel(cycle=int(np.flatnonzero(study["cycle_trial"].values == name)[0]), percent=0)
     first = result.sel(time=float(cycle["cycle_start"]), method="nearest")
@@ -158,7 +158,7 @@ def test_units_by_hand(whole):
 
 def test_means_by_hand(whole):
     """Mean over the trials of a subject, then over the subjects."""
-    study, groups = ms.open_study(whole.computed.folder), whole.groups
+    study, groups = ms.studies.open_study(whole.computed.folder), whole.groups
     for condition in ("free", "loaded"):
         of = study["joint_moment"].values[study["condition"].values == condition]
         subject = study["subject"].values[study["condition"].values == condition]
@@ -183,7 +183,7 @@ def test_values_are_those_of_the_curves(whole):
     row = table.query(
         "variable == 'joint_moment' and name == 'knee_angle' and phase == 'cycle' and measure == 'max'"
     ).iloc[0]
-    cycle = ms.open_study(whole.computed.folder).isel(cycle=int(row["cycle"]))
+    cycle = ms.studies.open_study(whole.computed.folder).isel(cycle=int(row["cycle"]))
     assert row["cycle_trial"] == str(cycle["trial"].values)
     curve = cycle["joint_moment"].sel(dof="knee_angle").values
     assert float(row["value"]) == pytest.approx(float(curve.max()), rel=1e-6)
@@ -196,7 +196,7 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     first = compute_trials(few, tmp_path, jobs=2)
     assert list(outcomes(first).values()) == ["computed"] * 2
     assert write_study_data(first).not_averaged == {}
-    with ms.open_study(tmp_path) as study:
+    with ms.studies.open_study(tmp_path) as study:
         moments = study["joint_moment"].load()
     # the contents of one file
     file = folder / "S02" / "free" / "trial_1_id.sto"
@@ -208,7 +208,7 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     result = compute_trials(few, tmp_path, jobs=1)
     assert outcomes(result) == {"S01_free_1": "unchanged", "S02_free_1": "computed"}
     write_study_data(result)
-    with ms.open_study(tmp_path) as study:
+    with ms.studies.open_study(tmp_path) as study:
         ratio = (study["joint_moment"] / moments).load()
     for trial, expected in (("S01_free_1", 0.5), ("S02_free_1", 1.0)):
         own = ratio.values[study["trial"].values == trial]
@@ -237,7 +237,7 @@ def test_other_movements_are_not_averaged(page):
     document = json.loads((page.parent / "document.json").read_text(encoding="utf-8"))
     assert list(document["not_averaged"]) == ["S01_loaded_1"]
     assert "a jump cycle, where most trials have a gait cycle" in document["not_averaged"]["S01_loaded_1"]
-    study = ms.open_study(page.parent)
+    study = ms.studies.open_study(page.parent)
     assert set(study["cycle_movement"].values.tolist()) == {"walking"}
     assert study["trial"].values.tolist() == ["S01_free_1"]
     assert "another movement: a jump cycle" in page.read_text(encoding="utf-8")
@@ -491,7 +491,7 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
 
 def test_a_study_of_which_every_trial_is_excluded(few, tmp_path):
     change(few, 'side = "r"', 'side = "r", exclude = "no reason"')
-    for what in (ms.check_study, lambda path: compute_trials(path, tmp_path)):
+    for what in (ms.studies.check_study, lambda path: compute_trials(path, tmp_path)):
         with refused("missing_key", "every trial is excluded"):
             what(few)
 
@@ -513,7 +513,7 @@ def test_one_message_for_a_trial_that_cannot_be_read(folder, few, tmp_path, befo
     write_b3d(folder / "old.b3d", [], ["<OpenSimDocument/>"], 1, version=9)
     change(few, before, after, 1)
     change(few, "S01 = {", "S01_ = {")
-    jobs, refusals, _ = prepared(ms.read_study(few), tmp_path)
+    jobs, refusals, _ = prepared(ms.studies.read_study(few), tmp_path)
     assert [record.name for record in refusals] == ["S01_free_1"]
     assert said in refusals[0].message
     assert {job.name for job in jobs} == set(FEW) - {"S01_free_1"}
@@ -527,10 +527,10 @@ def test_slips_of_the_study_file_are_said(folder):
                         'S02_loaded_1 = { subject = "S02", condition = "laoded"')  # fmt: skip
     text = text.replace("S05 = {", "S06 = {")
     study.write_text(text, encoding="utf-8")
-    notes = ms.read_study(study).notes
+    notes = ms.studies.read_study(study).notes
     assert "the condition 'laoded' is named once; was 'loaded' meant?" in notes
     assert {"no line in [subjects]: S05", "subjects without a trial: S06"} <= set(notes)
-    assert ms.read_study(folder / "study.toml").notes == ()
+    assert ms.studies.read_study(folder / "study.toml").notes == ()
 
 
 def test_trials_of_copied_files_are_said(folder, tmp_path):
@@ -538,11 +538,11 @@ def test_trials_of_copied_files_are_said(folder, tmp_path):
     shutil.copytree(folder, place)
     for file in (place / "S02" / "loaded").glob("trial_1*"):
         shutil.copy(file, file.with_name(file.name.replace("trial_1", "trial_2")))
-    notes = prepared(ms.read_study(place / "study.toml"), tmp_path / "out")[2]
+    notes = prepared(ms.studies.read_study(place / "study.toml"), tmp_path / "out")[2]
     assert [note.partition(" have ")[0] for note in notes] == ["the files of S02_loaded_1, S02_loaded_2"]
     text = (place / "study.toml").read_text(encoding="utf-8").replace("S01/free/trial_2", "S01/free/trial_1")
     (place / "study.toml").write_text(text, encoding="utf-8")
-    notes = prepared(ms.read_study(place / "study.toml"), tmp_path / "out")[2]
+    notes = prepared(ms.studies.read_study(place / "study.toml"), tmp_path / "out")[2]
     assert [note.partition(" have ")[0] for note in notes] == [
         "the files of S01_free_1, S01_free_2",
         "the files of S02_loaded_1, S02_loaded_2",
@@ -560,18 +560,19 @@ def test_names_with_letters_of_any_language(few, tmp_path):
     result = compute_trials(few, tmp_path, jobs=1)
     assert outcomes(result) == {"Zoë_1": "computed"}
     write_study_data(result)
-    with ms.open_study(tmp_path) as study:
+    with ms.studies.open_study(tmp_path) as study:
         assert study["subject"].values.tolist() == ["Zoë Müller"]
         assert study["cycle_trial"].values.tolist() == ["Zoë_1"]
 
 
 def test_init_drafts_what_study_computes(folder):
     """Subjects, conditions and trials by the names of folders and files."""
-    study = ms.read_study(folder / "draft.toml")
+    study = ms.studies.read_study(folder / "draft.toml")
     assert len(study.trials) == 20 and set(study.subjects) == {f"S0{k}" for k in range(1, 6)}
     assert {trial.condition for trial in study.trials} == {"free", "loaded"}
     stated = {
-        str(sorted(trial.source.items())): trial for trial in ms.read_study(folder / "study.toml").trials
+        str(sorted(trial.source.items())): trial
+        for trial in ms.studies.read_study(folder / "study.toml").trials
     }
     for trial in study.trials:  # by their files: names are those of files in one, numbers in the other
         own = stated[str(sorted(trial.source.items()))]
@@ -605,7 +606,7 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
     assert set(codes["subject_scale", "error"]) == set(result.left_out)
     assert codes["low_rate", "error"] == ("S01_free_1",) and codes["low_rate", "warning"] == ("S01_free_2",)
     # means are those of the four others
-    study = ms.open_study(place)
+    study = ms.studies.open_study(place)
     used = (study["subject"].values != "S02") & (study["condition"].values == "loaded")
     of, subject = study["joint_moment"].values[used].astype(float), study["subject"].values[used]
     means = np.stack([of[subject == name].mean(axis=0) for name in np.unique(subject)])
@@ -715,7 +716,9 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
         for name, each in whole.computed.records.items()
     }
     result = analyze_study(
-        replace(whole.computed, study=ms.read_study(path), folder=tmp_path / "results", records=records)
+        replace(
+            whole.computed, study=ms.studies.read_study(path), folder=tmp_path / "results", records=records
+        )
     )
     tests = result.comparisons
     assert (
@@ -756,7 +759,7 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
 def test_what_is_no_outcome_condition_or_leg_is_refused(few, wrong, said):
     change(few, "[settings.sharing]", f"[design]\n{wrong}\n[settings.sharing]")
     with pytest.raises(InputError, match=said):
-        ms.read_study(few)
+        ms.studies.read_study(few)
 
 
 @pytest.mark.thorough
@@ -786,7 +789,7 @@ def test_legs_and_odd_cycles(whole, tmp_path):
     path.write_text(
         f'[design]\nlegs = "affected"\ncorrection = "none"\n{text.partition(chr(10))[2]}', encoding="utf-8"
     )
-    read = ms.read_study(path)
+    read = ms.studies.read_study(path)
     assert {each["affected_side"] for each in read.subjects.values()} == {"l"}
     result = analyze_study(replace(whole.computed, study=read, folder=place, records=records))
     assert result.groups["leg"].values.tolist() == ["sound", "affected"]

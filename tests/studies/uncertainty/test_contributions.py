@@ -63,7 +63,7 @@ def test_weights_of_muscles_move_forces_as_solutions_with_other_weights_do(linea
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "max_isometric_force"])
 def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, source: str) -> None:
     short = replace(trial, time_range=(0.55, 0.7))
-    found = ms.uncertainty(short, 2, sd=NO_ERRORS | {source: 0.02}, side="r", jobs=1)
+    found = ms.studies.uncertainty(short, 2, sd=NO_ERRORS | {source: 0.02}, side="r", jobs=1)
     exact = ms.studies.force_sensitivity(short, side="r")[f"by_{source}"].sel(side="r").values
     unique = found["first_order_unique"].values[:, 0]
     assert unique.sum() > 5
@@ -80,7 +80,7 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
         "muscle_path_mm": 0.0,
     }
     short = replace(trial, time_range=(0.5, 0.6))
-    found = ms.uncertainty(short, 24, seed=1, sd=small, side="r", jobs=1)
+    found = ms.studies.uncertainty(short, 24, seed=1, sd=small, side="r", jobs=1)
     for name in ("muscle_force", "contact_force", "joint_moment"):
         drawn, predicted = found[f"{name}_sd"] ** 2, found[f"{name}_first_order_sd"] ** 2
         last = predicted.dims[-1]
@@ -97,7 +97,7 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
 
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:
-    found = ms.uncertainty(trial, 2, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
+    found = ms.studies.uncertainty(trial, 2, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
     replay = replay_of(prepare(trial, side="r"), stated=trial.settings.uncertainty.stated)
     body = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     axis = body.model.tree.axes(body.motion.q)[:, body.model.dof("ankle_dorsiflexion_r")]
@@ -114,13 +114,13 @@ def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None
 @pytest.mark.thorough
 def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Trial) -> None:
     short = replace(trial, time_range=(0.6, 0.8))
-    found = ms.uncertainty(short, 2, cost="min_max", solver="linprog", side="r", jobs=1)
+    found = ms.studies.uncertainty(short, 2, cost="min_max", solver="linprog", side="r", jobs=1)
     assert "muscle_force_contribution" not in found
     assert "min_max" in found.attrs["without_contributions"]
-    left_out = ms.uncertainty(short, 2, contributions=False, side="r", jobs=1)
+    left_out = ms.studies.uncertainty(short, 2, contributions=False, side="r", jobs=1)
     assert left_out.attrs["without_contributions"] == "not requested"
 
 
 def test_a_misspelt_keyword_names_the_public_function(trial: Trial) -> None:
     with pytest.raises(TypeError, match=r"uncertainty\(\).*'job'; did you mean 'jobs'"):
-        ms.uncertainty(trial, 2, job=1)  # type: ignore[call-arg]
+        ms.studies.uncertainty(trial, 2, job=1)  # type: ignore[call-arg]

@@ -61,7 +61,7 @@ def test_the_seed_decides(replay) -> None:
 def test_moments_spread_as_the_first_order_says(trial: Trial) -> None:
     """They are linear in small errors of plates and hip centers, whose columns are orthogonal."""
     sd = NO_ERRORS | {"center_of_pressure_mm": 1.0, "hip_center_mm": 1.0}
-    found = ms.uncertainty(trial, "fast", sd=sd, side="r")
+    found = ms.studies.uncertainty(trial, "fast", sd=sd, side="r")
     assert (found.attrs["samples"], found.attrs["sampling"]) == (RUNS, "designed")
     spread, first = (found[f"joint_moment_{each}"].values for each in ("sd", "first_order_sd"))
     known = first > 0.05 * first.max()
@@ -84,7 +84,9 @@ def test_directions_hold_every_parameter_once(replay) -> None:
 
 @pytest.mark.thorough
 def test_it_says_where_the_first_order_holds(trial: Trial) -> None:
-    found = ms.uncertainty(trial, "fast", sd=NO_ERRORS | {"strength": 0.05, "hip_center_mm": 2.0}, side="r")
+    found = ms.studies.uncertainty(
+        trial, "fast", sd=NO_ERRORS | {"strength": 0.05, "hip_center_mm": 2.0}, side="r"
+    )
     shares = UncertaintyFacts(found).first_order_shares
     assert set(shares) == {"muscle_force", "contact_force"} and all(
         0.5 < each <= 1.0 for each in shares.values()

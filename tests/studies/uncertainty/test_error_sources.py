@@ -52,7 +52,7 @@ def test_the_argument_wins_over_the_trial_file_and_that_over_the_usual(trial: Tr
 def test_a_body_has_the_standard_deviations_of_its_trial(trial: Trial) -> None:
     own = {key: 0.0 for key in error_keys("recording")} | {"segment_mass": 0.3}
     short = replace(trial.with_settings(uncertainty=own), time_range=(0.6, 0.65))
-    found = ms.uncertainty(prepare(short, side="r"), 2, jobs=1, contributions=False)
+    found = ms.studies.uncertainty(prepare(short, side="r"), 2, jobs=1, contributions=False)
     assert float(found["standard_deviation"].sel(source="segment_mass")) == 0.3
     assert float(found["standard_deviation"].sum()) == pytest.approx(0.3)
 

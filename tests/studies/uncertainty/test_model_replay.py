@@ -15,7 +15,7 @@ from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 from stored_results import write_result
 
-from musclesolve import read_osim, read_result, uncertainty
+from musclesolve import read_osim, read_result
 from musclesolve.files import Table, write_mot
 from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
 from musclesolve.laboratory.forces import share
@@ -24,6 +24,7 @@ from musclesolve.laboratory.plotting.page.page_style import figures_of
 from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.studies import uncertainty
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.replay import sources
 

@@ -15,12 +15,12 @@ from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
-from musclesolve import uncertainty
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.studies import uncertainty
 from musclesolve.studies.uncertainty.replay import parameters_with_errors
 
 ALL = ("one_r", "two_r", "three_r")
@@ -165,7 +165,7 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
         assert [drawn.names[k] for k in changed] == ["soleus_r"]
         draws.append([each[changed[0]] for each in ratio])
     np.testing.assert_allclose(np.cov(np.array(draws).T) * 1e4, [[100.0, 10.0], [10.0, 4.0]], rtol=0.35)
-    found = ms.uncertainty(trial, 3, sd=NO_ERRORS | {"calibration": 1.0}, side="r", jobs=1)
+    found = ms.studies.uncertainty(trial, 3, sd=NO_ERRORS | {"calibration": 1.0}, side="r", jobs=1)
     assert float(found["muscle_force_sd"].max()) > 1.0
     assert float(found["joint_moment_sd"].max()) == 0.0
     assert float(found["muscle_force_contribution"].sel(source="calibration").max()) == 1.0

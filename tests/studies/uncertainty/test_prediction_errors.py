@@ -24,7 +24,7 @@ ALWAYS = ((-np.inf, np.inf),)
 
 def predicted(spans: dict[str, tuple[tuple[float, float], ...]], folder: Path) -> RecordedBody:
     """A synthetic walk of which some ground reactions are predicted."""
-    trial = ms.read_trial(ms.synthetic_recording(folder))
+    trial = ms.read_trial(ms.studies.synthetic_recording(folder))
     assert isinstance(trial, Trial)
     body = prepare(replace(trial, predicted_spans=spans, time_range=(0.4, 1.2)))
     assert isinstance(body, RecordedBody)
@@ -100,7 +100,7 @@ def test_errors_have_the_stated_size(body: RecordedBody) -> None:
 @pytest.mark.thorough
 def test_the_ground_force_has_its_band(body: RecordedBody) -> None:
     off = {source.key: 0.0 for source in sources().values() if not source.name.startswith("predicted")}
-    found = ms.uncertainty(body, 3, sd=off, jobs=1)
+    found = ms.studies.uncertainty(body, 3, sd=off, jobs=1)
     assert found.ground_predicted.all()
     low, high = (found.ground_reaction_force_quantile.sel(quantile=share) for share in (0.025, 0.975))
     stands = found.ground_reaction_force.sel(axis="z") > 100.0
@@ -113,6 +113,6 @@ def test_the_ground_force_has_its_band(body: RecordedBody) -> None:
 
 
 def test_measured_trials_have_no_errors_of_prediction(tmp_path: Path) -> None:
-    body = prepare(ms.synthetic_recording(tmp_path), side="r")
+    body = prepare(ms.studies.synthetic_recording(tmp_path), side="r")
     with refused("conflict", "predicted_force_bw"):
-        ms.uncertainty(body, 2, sd={"predicted_force_bw": 0.1})
+        ms.studies.uncertainty(body, 2, sd={"predicted_force_bw": 0.1})

@@ -33,7 +33,7 @@ def trial() -> Trial:
 
 
 def uncertain(trial: Trial, samples: int, seed: int = 0, contributions: bool = False, **sd: float):
-    return ms.uncertainty(
+    return ms.studies.uncertainty(
         *(trial, samples, seed, NO_ERRORS | sd, JointWeightedActivation()),
         **dict(side="r", jobs=1, contributions=contributions),
     )
@@ -157,9 +157,9 @@ def test_a_cost_that_is_no_power_sum_stays_and_a_note_says_so(trial: Trial) -> N
     short = replace(trial, time_range=(0.6, 0.65))
     sd = NO_ERRORS | {"cost_exponent": 0.35, "muscle_weight": 0.3}
     how = dict(side="r", jobs=1, contributions=False)
-    found = ms.uncertainty(short, 3, 0, sd, "soft_saturation", **how)
+    found = ms.studies.uncertainty(short, 3, 0, sd, "soft_saturation", **how)
     assert (found["muscle_force_sd"] == 0.0).all()
     assert any("soft_saturation" in note for note in found.attrs["notes"])
-    plain = ms.uncertainty(short, 3, 0, sd, "stress_cubed", **how)
+    plain = ms.studies.uncertainty(short, 3, 0, sd, "stress_cubed", **how)
     assert float(plain["muscle_force_sd"].max()) > 1.0
     assert not any("stress_cubed" in note for note in plain.attrs["notes"])

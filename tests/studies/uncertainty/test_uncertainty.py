@@ -31,11 +31,11 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def found(trial: Trial):
-    return ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", jobs=1)
+    return ms.studies.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", jobs=1)
 
 
 def test_without_errors_there_is_no_spread(trial: Trial) -> None:
-    found = ms.uncertainty(trial, samples=3, sd=NO_ERRORS, side="r", jobs=1)
+    found = ms.studies.uncertainty(trial, samples=3, sd=NO_ERRORS, side="r", jobs=1)
     for name in ("muscle_force", "contact_force", "joint_moment", "contact_force_peak"):
         assert (found[f"{name}_sd"] == 0.0).all()
         assert (found[f"{name}_mean"] == found[name]).all()
@@ -44,11 +44,11 @@ def test_without_errors_there_is_no_spread(trial: Trial) -> None:
 
 @pytest.mark.usefixtures("in_processes")
 def test_the_seed_alone_decides(trial: Trial, found) -> None:
-    again = ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", jobs=2)
+    again = ms.studies.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", jobs=2)
     # code that a process compiled itself and code from the cache of numba differ by round-off
     xr.testing.assert_allclose(again, found, rtol=1e-9, atol=1e-12)
     assert repr(again.attrs) == repr(found.attrs)
-    other = ms.uncertainty(trial, samples=2, seed=4, side="r", contributions=False, jobs=1)
+    other = ms.studies.uncertainty(trial, samples=2, seed=4, side="r", contributions=False, jobs=1)
     assert other.attrs["seed"] == 4
     assert not np.array_equal(other["muscle_force_mean"], found["muscle_force_mean"])
 
@@ -62,7 +62,7 @@ def test_paths_alone(trial: Trial, database: str) -> None:
     """
     other = replace(trial.with_settings(muscles={"database": database}), time_range=(0.6, 0.66))
     sd = NO_ERRORS | {"muscle_path_mm": 1.0}
-    found = ms.uncertainty(other, samples=12, seed=1, sd=sd, side="r", jobs=1)
+    found = ms.studies.uncertainty(other, samples=12, seed=1, sd=sd, side="r", jobs=1)
     assert found.attrs["failed_samples"] == 0 and found["valid_samples"].max() == 12
     for name in ("contact_force", "muscle_force"):
         sampled, expected = (float(np.square(found[f"{name}_{of}"]).sum()) for of in ("sd", "first_order_sd"))
@@ -88,7 +88,7 @@ def test_what_errs_spreads(found) -> None:
 
 
 def test_plates_cannot_change_the_angles(trial: Trial) -> None:
-    found = ms.uncertainty(trial, 3, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
+    found = ms.studies.uncertainty(trial, 3, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
     assert (found["joint_angle_sd"] == 0.0).all()
     assert (found["joint_moment_sd"].sel(dof="ankle_dorsiflexion_r").max()) > 1.0
 
@@ -105,9 +105,9 @@ def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
 @pytest.mark.parametrize("wrong", [{"samples": 1}, {"samples": 2.5}, {"seed": -1}, {"jobs": 0}])
 def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, object]) -> None:
     with refused("bad_number", next(iter(wrong))):
-        ms.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
+        ms.studies.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
 
 
 def test_another_word_than_fast_is_refused(trial: Trial) -> None:
     with refused("bad_number", "'slow'", "'fast'"):
-        ms.uncertainty(trial, "slow")
+        ms.studies.uncertainty(trial, "slow")

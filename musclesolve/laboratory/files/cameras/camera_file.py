@@ -84,7 +84,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
         InputError: a file that is missing or contradicts itself, with the line, or unsuitable control points.
 
     Examples:
-        >>> trial = ms.synthetic_recording("filmed", cameras=4)
+        >>> trial = ms.studies.synthetic_recording("filmed", cameras=4)
         >>> len(ms.cameras.read_camera_file("filmed/walk.toml").calibrations)
         4
     """

@@ -120,7 +120,7 @@ def gait_events(
         InputError: a trial that cannot be read, or is not of a recording.
 
     Examples:
-        >>> found = ms.gait_events(ms.data.reference_stride())
+        >>> found = ms.laboratory.gait_events(ms.data.reference_stride())
         >>> sorted({event.kind for event in found.events})
         ['heel_strike', 'toe_off']
     """

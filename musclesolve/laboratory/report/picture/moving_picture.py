@@ -212,7 +212,7 @@ def save_picture(
             a folder or file of geometry that cannot be read, or a program that is missing.
 
     Examples:
-        >>> missing = ms.save_picture(ms.run(ms.data.reference_stride()), "walk.html")
+        >>> missing = ms.laboratory.save_picture(ms.run(ms.data.reference_stride()), "walk.html")
     """
     path, report = file_path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
@@ -312,7 +312,7 @@ def moving_picture(
             file of geometry that cannot be read, or a program that is missing.
 
     Examples:
-        >>> picture = ms.moving_picture(ms.run(ms.data.reference_stride()))
+        >>> picture = ms.laboratory.moving_picture(ms.run(ms.data.reference_stride()))
         >>> type(picture).__name__
         'MovingPicture'
     """

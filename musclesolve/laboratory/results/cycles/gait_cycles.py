@@ -276,7 +276,7 @@ def cycles(
         InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
 
     Examples:
-        >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r")
+        >>> strides = ms.laboratory.cycles(ms.run(ms.data.reference_stride()), "r")
         >>> strides.sizes["percent"]
         101
     """

@@ -390,7 +390,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         InputError: no result, or the norm file is missing or wrong.
 
     Examples:
-        >>> scores = ms.gait_scores(ms.run(ms.data.reference_stride()))
+        >>> scores = ms.laboratory.gait_scores(ms.run(ms.data.reference_stride()))
         >>> sorted(scores.profile), len(scores.variable["r"])
         (['r'], 9)
     """
@@ -465,7 +465,7 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
     Examples:
         >>> rng = np.random.default_rng(0)
         >>> controls = rng.normal(size=(20, 459))
-        >>> float(ms.gait_deviation_index(controls, controls).mean().round(6))
+        >>> float(ms.laboratory.gait_deviation_index(controls, controls).mean().round(6))
         100.0
     """
     expected = "(K, 459), (C, 459) of two controls or more, and (15, 459)"

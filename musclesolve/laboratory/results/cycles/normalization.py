@@ -69,7 +69,7 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
             a result.
 
     Examples:
-        >>> strides = ms.normalized(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
+        >>> strides = ms.laboratory.normalized(ms.laboratory.cycles(ms.run(ms.data.reference_stride()), "r"))
         >>> strides["joint_moment"].attrs["units"]
         'N m/kg'
     """

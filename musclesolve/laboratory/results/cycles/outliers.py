@@ -59,8 +59,8 @@ def with_outliers(cycles: xr.Dataset) -> xr.Dataset:
         InputError: none of the quantities is in these cycles.
 
     Examples:
-        >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
-        >>> ms.with_outliers(strides)["outlier"].dims
+        >>> strides = ms.laboratory.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
+        >>> ms.laboratory.with_outliers(strides)["outlier"].dims
         ('cycle',)
     """
     check_cycles(cycles)

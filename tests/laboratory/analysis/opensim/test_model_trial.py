@@ -167,7 +167,7 @@ def test_check_says_whether_a_trial_of_a_model_can_be_analyzed(folder: Path) -> 
 
 def test_its_uncertainty_has_the_deviations_of_the_trial_file(folder: Path) -> None:
     stated = trial(folder, SHARED + "[uncertainty]\njoint_angle_deg = 0\njoint_moment = 0.05\n")
-    found = ms.uncertainty(stated, 2, jobs=1, contributions=False)
+    found = ms.studies.uncertainty(stated, 2, jobs=1, contributions=False)
     assert (found["joint_angle_sd"] == 0.0).all()
     assert float(found["standard_deviation"].sel(source="joint_moment")) == 0.05
     assert "contact_force" not in found

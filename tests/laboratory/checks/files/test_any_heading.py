@@ -8,7 +8,7 @@ import pytest
 from examined import examined
 from thorough import some
 
-from musclesolve import synthetic_recording
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import faults, plant
 
 HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "turn_deg": 50.0, "strides": 2}}

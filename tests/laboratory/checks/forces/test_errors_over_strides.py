@@ -12,13 +12,13 @@ from recorded_data import recorded
 from scipy.interpolate import make_interp_spline
 from trial_copy import TrialCopy
 
-from musclesolve import synthetic_recording
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.checks.forces.newtons_law import speed_of_belt
 from musclesolve.laboratory.checks.forces.plate_balance import BalanceFit, _over_strides, balance
 from musclesolve.laboratory.forces import prepare
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic.places import plate_middles
 
 Measured = tuple[Trial, BalanceFit]

@@ -11,10 +11,10 @@ import other_walks as walks
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve import synthetic_recording
 from musclesolve.laboratory.checks.analysis import find_time_range
 from musclesolve.laboratory.checks.case import load
 from musclesolve.laboratory.checks.forces.plate_axes import best_rotation, horizontal_axes, way_of_pressure
+from musclesolve.studies import synthetic_recording
 
 SOUND = {
     "as it is": lambda copy: None,

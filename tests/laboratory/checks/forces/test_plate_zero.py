@@ -13,7 +13,6 @@ from examined import examined
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve import synthetic_recording
 from musclesolve.files import PlateForce, Trial
 from musclesolve.laboratory.checks.case import case_of
 from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import (
@@ -23,6 +22,7 @@ from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import (
     force_steps,
     points_of_other_plates,
 )
+from musclesolve.studies import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from examined import examined
 
-from musclesolve import synthetic_recording
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.checks.forces.plate_balance import BalanceFit, _sheared, balance
 from musclesolve.laboratory.forces import prepare
+from musclesolve.studies import synthetic_recording
 
 
 @pytest.fixture(scope="module")

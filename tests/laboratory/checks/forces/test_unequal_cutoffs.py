@@ -9,8 +9,8 @@ import pytest
 from examined import examined
 from impact_stride import ImpactStride, moments
 
-from musclesolve import synthetic_recording
 from musclesolve.laboratory.forces import recording_of
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
 
 

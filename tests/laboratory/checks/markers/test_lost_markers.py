@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve import synthetic_recording
 from musclesolve.data import reference_stride
+from musclesolve.studies import synthetic_recording
 
 
 @pytest.mark.parametrize(("rows", "range_helps"), [(slice(None), False), (slice(60, 140), True)])

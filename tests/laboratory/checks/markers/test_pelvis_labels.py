@@ -11,8 +11,8 @@ from recorded_data import recorded
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve import synthetic_recording
 from musclesolve.files import Trial
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

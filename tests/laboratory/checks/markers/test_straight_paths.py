@@ -13,12 +13,13 @@ from trial_copy import TrialCopy
 
 import musclesolve as ms
 from benchmarks.sound_variations import copy_of, cut
-from musclesolve import check, synthetic_recording
+from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.laboratory.checks.case import Case, change_markers, load
 from musclesolve.laboratory.checks.files.times_units_axes import copied_frames
 from musclesolve.laboratory.checks.markers.trajectories import held_samples, noise, slips_and_lengths
 from musclesolve.signals import low_pass
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic.trial_copy import write_copy
 from tests.support.recorded_data import recorded
 

@@ -41,7 +41,7 @@ DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion",
 
 @cache
 def truth():
-    return mechanics(recording_of(ms.synthetic_recording(mkdtemp()), "this test"))
+    return mechanics(recording_of(ms.studies.synthetic_recording(mkdtemp()), "this test"))
 
 
 def written(path: Path, turned: Rotation | None = None) -> Path:

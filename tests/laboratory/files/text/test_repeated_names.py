@@ -185,7 +185,7 @@ def test_a_marker_that_is_read_from_the_motion_alone_may_stand_twice_standing(tm
 
 def test_a_marker_of_a_set_by_another_name_is_used_too(tmp_path: Path) -> None:
     """The label of the file is an alias, behind the name of a person."""
-    path = ms.synthetic_recording(tmp_path / "walk", marker_set="plug_in_gait")
+    path = ms.studies.synthetic_recording(tmp_path / "walk", marker_set="plug_in_gait")
     file = read_trial(path).files["markers"]
     markers = read_trc(file)
     names = tuple("Jo:RHEEL" if name == "RHEE" else name for name in markers.names)

@@ -240,7 +240,7 @@ def test_convert_writes_the_exact_times(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A synthetic recording at 60 Hz."""
-    return ms.synthetic_recording(tmp_path_factory.mktemp("rounded") / "walk", marker_rate_hz=60.0)
+    return ms.studies.synthetic_recording(tmp_path_factory.mktemp("rounded") / "walk", marker_rate_hz=60.0)
 
 
 def with_rounded_times(trial: Path, folder: Path, decimals: int, drop: int | None = None) -> Path:

@@ -17,7 +17,7 @@ EVER = (0.0, 10.0)
 
 
 def recording(folder: Path, *gaps: tuple[str, float, float], **options: object) -> Path:
-    return ms.synthetic_recording(folder, truth=False, **{"gaps": gaps} | options)
+    return ms.studies.synthetic_recording(folder, truth=False, **{"gaps": gaps} | options)
 
 
 def warned(path: Path) -> list[str]:

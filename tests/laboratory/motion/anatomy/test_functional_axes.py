@@ -46,7 +46,7 @@ def true_joint(joint: str) -> tuple[np.ndarray, np.ndarray]:
 
 def bending(folder: Path, *edits: tuple[str, str], **options: object) -> Path:
     """Write a recording with a movement of knees and ankles, with texts of the trial file replaced."""
-    path = ms.synthetic_recording(folder, truth=False, **{"functional_deg": 60.0} | options)
+    path = ms.studies.synthetic_recording(folder, truth=False, **{"functional_deg": 60.0} | options)
     edited(path, *edits)
     return path
 
@@ -175,7 +175,7 @@ def test_noise_leaves_the_axis_within_two_degrees_and_the_center_within_five_mil
 
 def test_the_motion_is_that_of_the_same_body_with_markers_on_its_joints(tmp_path: Path) -> None:
     body = anatomy(read_trial(bending(tmp_path / "bending")))
-    marked = anatomy(read_trial(ms.synthetic_recording(tmp_path / "marked", truth=False)))
+    marked = anatomy(read_trial(ms.studies.synthetic_recording(tmp_path / "marked", truth=False)))
     for joint in JOINTS:
         # The markers of the foot do not ride on one body of the model exactly: its toes bend.
         np.testing.assert_allclose(body.points[joint], marked.points[joint], atol=1e-3)
@@ -189,7 +189,7 @@ def test_the_motion_is_that_of_the_same_body_with_markers_on_its_joints(tmp_path
 def marked(folder: Path, ends: tuple[str, ...], forward: float) -> Path:
     """Write the recording with markers at epicondyles too, so far ahead of them [m]; their landmarks are mapped."""
     path = bending(folder)
-    full = ms.synthetic_recording(folder / "full", truth=False, margin_s=0.4)
+    full = ms.studies.synthetic_recording(folder / "full", truth=False, margin_s=0.4)
     for name in ("walk", "static", "bending"):
         markers = read_trc(folder / f"{name}.trc")
         other = read_trc(full.with_name("static.trc" if name == "bending" else f"{name}.trc"))

@@ -21,7 +21,7 @@ from musclesolve.studies.uncertainty.replay import sources
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory) -> Path:
     """A synthetic walk whose trial file does not name its standing trial."""
-    file = ms.synthetic_recording(tmp_path_factory.mktemp("walk"))
+    file = ms.studies.synthetic_recording(tmp_path_factory.mktemp("walk"))
     text = file.read_text(encoding="utf-8")
     alone = file.with_name("alone.toml")
     alone.write_text(re.sub(r"static = .*\n", "", text), encoding="utf-8")
@@ -71,10 +71,10 @@ def test_the_tilt_is_a_source_of_error_without_a_standing_trial(walk: Path) -> N
         "jobs": 1,
     }
     short = {"time_range": (0.55, 0.65)}
-    alone = ms.uncertainty(replace(read_trial(walk), **short), **options)
+    alone = ms.studies.uncertainty(replace(read_trial(walk), **short), **options)
     assert (alone["muscle_force_sd"] > 0.0).any()
     assert "pelvis_tilt" in alone["source"].values
-    shown = ms.uncertainty(replace(read_trial(walk.with_name("trial.toml")), **short), **options)
+    shown = ms.studies.uncertainty(replace(read_trial(walk.with_name("trial.toml")), **short), **options)
     assert "pelvis_tilt" not in shown["source"].values
     assert (shown["muscle_force_sd"] == 0.0).all()
 

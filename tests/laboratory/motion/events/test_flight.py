@@ -11,10 +11,12 @@ from stepping_trial import WEIGHT, Steps
 from thorough import some
 
 import musclesolve as ms
-from musclesolve import check, gait_events, read_trial, synthetic_recording
+from musclesolve import check, read_trial
 from musclesolve.files import Markers, PlateForce, Trial
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, marker_events, walk
 from musclesolve.laboratory.motion.events.gait import strides
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
 
 GRAVITY = 9.80665

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from stepping_trial import LATE, Steps
 
-from musclesolve import gait_events
 from musclesolve._util.messages import WarningNote
 from musclesolve.files import Event
+from musclesolve.laboratory import gait_events
 
 STEPS = Steps(duration=3.6)
 

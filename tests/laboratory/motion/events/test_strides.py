@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from stepping_trial import HALF_WIDTH, Steps
 
-from musclesolve import gait_events, read_trial
+from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Event
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.events.foot_events import walk
 from musclesolve.laboratory.motion.events.gait import hip_passages, strides

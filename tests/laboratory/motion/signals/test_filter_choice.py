@@ -12,7 +12,7 @@ from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.files import Trial
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.signals.filter_choice import (
@@ -23,6 +23,7 @@ from musclesolve.laboratory.motion.signals.filter_choice import (
 )
 from musclesolve.laboratory.results.dataset.recording_labels import filter_labels
 from musclesolve.signals import low_pass
+from musclesolve.studies import synthetic_recording
 
 CHOICES = {
     "residual_analysis": 'cutoff_hz = "residual_analysis"',

@@ -16,7 +16,7 @@ from refusals import refused
 from stored_results import write_result
 from synthetic_result import result as without_points
 
-from musclesolve import save_picture
+from musclesolve.laboratory import save_picture
 from musclesolve.laboratory.report.picture import moving_picture as library
 from musclesolve.laboratory.report.picture.film import LANES, View, _named, curves, film
 from musclesolve.laboratory.report.picture.moving_picture import (

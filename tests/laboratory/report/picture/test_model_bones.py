@@ -174,7 +174,7 @@ def test_the_commands_take_the_folder(folder: Path, tmp_path: Path) -> None:
     assert nowhere.exit_code == 2 and not (tmp_path / "c.html").exists()
     (tmp_path / "tibia.vtp").write_text("no XML", encoding="utf-8")
     with refused("bad_format", "tibia.vtp"):
-        ms.save_picture(folder / "result.nc", tmp_path / "d.html", geometry=tmp_path)
+        ms.laboratory.save_picture(folder / "result.nc", tmp_path / "d.html", geometry=tmp_path)
 
 
 def test_a_model_that_has_gone_or_holds_no_files_is_a_sentence(shared: xr.Dataset, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_model_that_has_gone_or_holds_no_files_is_a_sentence(shared: xr.Datase
 
 def test_a_folder_for_a_recording_is_refused(stride: xr.Dataset, tmp_path: Path) -> None:
     with refused("conflict"):
-        ms.save_picture(stride, tmp_path / "walk.html", geometry=tmp_path)
+        ms.laboratory.save_picture(stride, tmp_path / "walk.html", geometry=tmp_path)
 
 
 @pytest.mark.in_part(2)

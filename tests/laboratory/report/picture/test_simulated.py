@@ -72,7 +72,7 @@ def drawn(fall) -> xr.Dataset:
 @pytest.fixture(scope="module")
 def page_of_fall(fall, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("fall") / "fall.html"
-    assert ms.save_picture(fall, file, title="Two who fall") == ()
+    assert ms.laboratory.save_picture(fall, file, title="Two who fall") == ()
     return file
 
 
@@ -202,7 +202,7 @@ def small_fall() -> xr.Dataset:
 
 @pytest.mark.thorough
 def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) -> None:
-    problem = ms.forward_problem(reference_stride())
+    problem = ms.studies.forward_problem(reference_stride())
     swing = problem.simulate(0.02)
     data = picture_data(simulation_picture(swing, problem.muscles))
     assert [each.about["key"] for each in data.quantities][:2] == ["activation", "force"]
@@ -217,9 +217,9 @@ def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) 
     other = forward_human_model()
     free = simulate(other, other.standing, 0.0 * other.standing, np.linspace(0.0, 0.01, 2))
     with refused("conflict"):
-        ms.save_picture(free, tmp_path / "x.html", muscles=problem.muscles)
+        ms.laboratory.save_picture(free, tmp_path / "x.html", muscles=problem.muscles)
     with refused("bad_type"):
-        ms.save_picture(free, tmp_path / "x.html", muscles=["soleus"])
+        ms.laboratory.save_picture(free, tmp_path / "x.html", muscles=["soleus"])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -245,7 +245,7 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
     tmp_path: Path, shown: object, options: dict, code: str
 ) -> None:
     with refused(code):
-        ms.save_picture(shown, tmp_path / "x.html", **options)
+        ms.laboratory.save_picture(shown, tmp_path / "x.html", **options)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -29,8 +29,8 @@ def scaled(factor):
 
 
 def test_mean_spread_median_and_number():
-    cycles = [ms.cycles(scaled(factor), "r", strides=True) for factor in (0.5, 0.7, 1.2)]
-    average = ms.average_cycles(cycles)
+    cycles = [ms.laboratory.cycles(scaled(factor), "r", strides=True) for factor in (0.5, 0.7, 1.2)]
+    average = ms.laboratory.average_cycles(cycles)
     values = np.concatenate([each["activation"] for each in cycles])
     assert values.shape[0] == 6 == int(average["cycles"])
     np.testing.assert_allclose(average["activation"], values.mean(axis=0))
@@ -44,12 +44,14 @@ def test_mean_spread_median_and_number():
 def test_frames_without_a_solution_do_not_count():
     good, bad = result(n_frames=251), with_troubles(result(n_frames=251))
     bad["activation"] *= 0.5
-    average = ms.average_cycles([ms.cycles(data, "r", strides=True) for data in (good, bad)])
+    average = ms.laboratory.average_cycles(
+        [ms.laboratory.cycles(data, "r", strides=True) for data in (good, bad)]
+    )
     count = average["activation_count"].isel(muscle=0)
     assert set(np.unique(count)) == {3, 4}
     assert (average["joint_angle_count"] == 4).all()
     assert len(average.attrs["invalid"]) == 1
-    alone = ms.average_cycles([ms.cycles(bad, "r", strides=True).isel(cycle=[0])])
+    alone = ms.laboratory.average_cycles([ms.laboratory.cycles(bad, "r", strides=True).isel(cycle=[0])])
     lost = alone["activation_count"].isel(muscle=0) == 0
     assert lost.any()
     for name in ("activation", "activation_median"):
@@ -57,7 +59,9 @@ def test_frames_without_a_solution_do_not_count():
 
 
 def test_a_single_cycle_has_no_spread():
-    average = ms.average_cycles([ms.cycles(result(n_frames=251), "r", strides=True).isel(cycle=[0])])
+    average = ms.laboratory.average_cycles(
+        [ms.laboratory.cycles(result(n_frames=251), "r", strides=True).isel(cycle=[0])]
+    )
     assert average["joint_angle_std"].isnull().all()
     assert not average["joint_angle"].isnull().any()
 
@@ -65,9 +69,9 @@ def test_a_single_cycle_has_no_spread():
 def test_legs_can_be_put_together_only_without_side():
     data = result(n_frames=251)
     with refused("not_comparable"):
-        ms.average_cycles([ms.cycles(data, side, strides=True) for side in "rl"])
-    legs = [ms.cycles(data, side, without_side=True, strides=True) for side in "rl"]
-    both = ms.average_cycles(legs)
+        ms.laboratory.average_cycles([ms.laboratory.cycles(data, side, strides=True) for side in "rl"])
+    legs = [ms.laboratory.cycles(data, side, without_side=True, strides=True) for side in "rl"]
+    both = ms.laboratory.average_cycles(legs)
     assert int(both["cycles"]) == 3
     assert all(each["group"].dims == ("muscle",) and "group" not in each.coords for each in (*legs, both))
     assert [cycle.split(",")[1] for cycle in both.attrs["cycles"]] == [
@@ -78,28 +82,30 @@ def test_legs_can_be_put_together_only_without_side():
 
 
 def test_scaled_copies_of_a_model_are_alike_by_their_muscles():
-    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
+    cycles = ms.laboratory.cycles(result(n_frames=251), "r", strides=True)
     one, two = (cycles.assign_attrs(muscle_database=f"/data/{name}_scaled.osim") for name in ("S01", "S02"))
-    assert int(ms.average_cycles([one, two])["cycles"]) == 2 * cycles.sizes["cycle"]
+    assert int(ms.laboratory.average_cycles([one, two])["cycles"]) == 2 * cycles.sizes["cycle"]
     with refused("not_comparable", "S02_scaled.osim"):
-        ms.average_cycles([one, two.isel(muscle=slice(1, None))])
+        ms.laboratory.average_cycles([one, two.isel(muscle=slice(1, None))])
     with refused("not_comparable", "silva_2003"):
-        ms.average_cycles([one, cycles.assign_attrs(muscle_database="silva_2003")])
+        ms.laboratory.average_cycles([one, cycles.assign_attrs(muscle_database="silva_2003")])
 
 
 def test_unlike_percentages_are_refused():
     data = result(n_frames=251)
     with refused("not_comparable"):
-        ms.average_cycles([ms.cycles(data, "r", points=points, strides=True) for points in (101, 51)])
+        ms.laboratory.average_cycles(
+            [ms.laboratory.cycles(data, "r", points=points, strides=True) for points in (101, 51)]
+        )
 
 
 def test_no_cycle_at_all_is_refused_with_the_reason():
     data = result(n_frames=251).isel(time=slice(0, 60))
     data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
     with refused("not_comparable", "50 %"):
-        ms.average_cycles([ms.cycles(data, "r", strides=True)])
+        ms.laboratory.average_cycles([ms.laboratory.cycles(data, "r", strides=True)])
     with refused("not_comparable"):
-        ms.average_cycles([])
+        ms.laboratory.average_cycles([])
 
 
 def test_results_in_files_are_averaged_leg_by_leg(tmp_path):
@@ -128,20 +134,22 @@ def stride(stride_result):
 
 
 def test_the_bundled_stride_is_one_complete_right_cycle(stride):
-    cycles = ms.cycles(stride, "r", strides=True)
+    cycles = ms.laboratory.cycles(stride, "r", strides=True)
     assert cycles.sizes["cycle"] == 1
     assert not cycles["activation"].isnull().any()
     # A periodic motion: what it is at 0 % it is at 100 %, to the noise of the events (2 ms).
     angle = cycles["joint_angle"].isel(cycle=0)
     np.testing.assert_allclose(angle.sel(percent=0.0), angle.sel(percent=100.0), atol=np.deg2rad(0.5))
     assert float(cycles["cadence"][0]) == pytest.approx(110.8, abs=0.05)
-    assert ms.cycles(stride, "l", strides=True).sizes["cycle"] == 0
+    assert ms.laboratory.cycles(stride, "l", strides=True).sizes["cycle"] == 0
 
 
 def test_the_legs_of_the_bundled_stride_are_alike(stride):
     """It was made so that the left leg does what the right one does, mirrored, half a stride later."""
     right, left = (
-        ms.average_cycles([ms.cycles(stride, side, partial=True, without_side=True, strides=True)])
+        ms.laboratory.average_cycles(
+            [ms.laboratory.cycles(stride, side, partial=True, without_side=True, strides=True)]
+        )
         for side in "rl"
     )
     assert (left["joint_angle_count"] >= 1).all(), "the two halves of the left cycle do not meet"
@@ -166,34 +174,34 @@ def of_recording(digest, side="r", **attrs):
     data = result(n_frames=251)
     inputs = [f"trial trial.toml sha256:{digest}{attrs}", f"markers walk.trc sha256:{digest}"]
     data.attrs |= {"inputs": inputs, "trial_file": f"{digest}/trial.toml", **attrs}
-    return ms.cycles(data, side, without_side=True, strides=True)
+    return ms.laboratory.cycles(data, side, without_side=True, strides=True)
 
 
 def test_one_dataset_is_a_list_of_one():
-    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
-    xr.testing.assert_identical(ms.average_cycles(cycles), ms.average_cycles([cycles]))
+    cycles = ms.laboratory.cycles(result(n_frames=251), "r", strides=True)
+    xr.testing.assert_identical(ms.laboratory.average_cycles(cycles), ms.laboratory.average_cycles([cycles]))
 
 
 @pytest.mark.parametrize("given", [None, "cycles", 3, [None], [result(n_frames=5)]])
 def test_what_is_no_gait_cycle_is_refused(given):
     with refused("bad_type"):
-        ms.average_cycles(given)
-    cycles = ms.cycles(result(n_frames=251), "r", strides=True)
+        ms.laboratory.average_cycles(given)
+    cycles = ms.laboratory.cycles(result(n_frames=251), "r", strides=True)
     with refused("bad_type"):
-        ms.average_cycles(cycles.isel(cycle=0))
+        ms.laboratory.average_cycles(cycles.isel(cycle=0))
 
 
 def test_a_stride_counts_once_under_whatever_name_and_method():
     once = of_recording("aa", cost="fatigue")
     for again in (once, of_recording("aa", cost="sum_cubed")):
         with refused("not_comparable", "aa/trial.toml, right leg"):
-            ms.average_cycles([once, again])
+            ms.laboratory.average_cycles([once, again])
     later = once.assign_coords(cycle_start=once.cycle_start + 0.3, cycle_end=once.cycle_end + 0.3)
     with refused("not_comparable", "aa/trial.toml"):
-        ms.average_cycles([once, later])
+        ms.laboratory.average_cycles([once, later])
     apart = once.assign_coords(cycle_start=once.cycle_start + 2.0, cycle_end=once.cycle_end + 2.0)
     for other in (apart, of_recording("bb", cost="fatigue"), of_recording("aa", "l", cost="fatigue")):
-        average = ms.average_cycles([once, other])
+        average = ms.laboratory.average_cycles([once, other])
         assert int(average["cycles"]) == 2 + other.sizes["cycle"]
         assert average.attrs["unlike"] == []
 
@@ -253,15 +261,15 @@ def test_solutions_of_different_problems_have_no_mean(tmp_path, choice):
         write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
     first, second = (of_recording(digest, **{key: value}) for digest, value in zip("ab", values, strict=True))
     with refused("not_comparable", key.replace("_", " ")):
-        ms.average_cycles([first, second])
+        ms.laboratory.average_cycles([first, second])
     with refused("not_comparable", key.replace("_", " ")):
         average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
-    ms.average_cycles([first, of_recording("b")])  # an older result that does not say it
+    ms.laboratory.average_cycles([first, of_recording("b")])  # an older result that does not say it
 
 
 def test_older_results_have_rigid_tendons():
     with refused("not_comparable", "rigid", "elastic"):
-        ms.average_cycles([of_recording("a", tendon="elastic"), of_recording("b")])
+        ms.laboratory.average_cycles([of_recording("a", tendon="elastic"), of_recording("b")])
 
 
 def test_several_subjects_are_listed(tmp_path):

@@ -9,7 +9,8 @@ from refusals import refused
 from synthetic_result import few_muscles, result
 
 import musclesolve as ms
-from musclesolve import discrete_values, export, normalized
+from musclesolve import export
+from musclesolve.laboratory import discrete_values, normalized
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def cycles():
     units = {"joint_moment": "N m", "joint_power": "W", "joint_angle": "rad", "ground_reaction_force": "N"}
     for name, unit in units.items():
         data[name].attrs["units"] = unit
-    return ms.cycles(data, "r", without_side=True)
+    return ms.laboratory.cycles(data, "r", without_side=True)
 
 
 def pick(table: pd.DataFrame, **columns: object) -> pd.DataFrame:
@@ -55,7 +56,9 @@ def test_works_add_up_to_the_integral_of_the_power(cycles):
 def test_a_whole_sine_of_power():
     data = few_muscles(result(251))
     data.attrs["heel_strike_times_r"] = [0.2, 1.2]
-    table = pick(discrete_values(ms.cycles(data, "r")), variable="joint_power", name="hip_flexion_r")
+    table = pick(
+        discrete_values(ms.laboratory.cycles(data, "r")), variable="joint_power", name="hip_flexion_r"
+    )
     works = {row.measure: row.value for row in pick(table, phase="cycle").itertuples()}
     assert works["positive_work"] == pytest.approx(100.0 / np.pi, rel=2e-3)
     assert works["negative_work"] == pytest.approx(-100.0 / np.pi, rel=2e-3)

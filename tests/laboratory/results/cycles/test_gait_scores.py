@@ -70,18 +70,18 @@ def test_the_index_of_features_by_hand():
     strides = np.array([[e, 0.0], [0.0, e**3]])
     sd = np.std([0.0, 0.0, 2.0, 2.0], ddof=1)
     expected = [100.0 - 10.0 * (1.0 - 1.0) / sd, 100.0 - 10.0 * (3.0 - 1.0) / sd]
-    assert ms.gait_deviation_index(strides, controls) == pytest.approx(expected)
+    assert ms.laboratory.gait_deviation_index(strides, controls) == pytest.approx(expected)
     features = np.array([[0.6, 0.8]])  # one feature: the distances of the controls are .6, .6, .8 e^2, .8 e^2
     logs = np.log([0.6, 0.6, 0.8 * e**2, 0.8 * e**2])
     expected = 100.0 - 10.0 * (np.log(0.6 * e) - logs.mean()) / logs.std(ddof=1)
-    assert ms.gait_deviation_index(strides[:1], controls, features) == pytest.approx([expected])
+    assert ms.laboratory.gait_deviation_index(strides[:1], controls, features) == pytest.approx([expected])
     with refused("bad_shape"):
-        ms.gait_deviation_index(strides, controls[:1])
+        ms.laboratory.gait_deviation_index(strides, controls[:1])
 
 
 def test_the_bundled_stride_is_near_the_norm_but_for_its_feet(stride):
     """The angles of the stride are those of the norm, the direction of its feet is not."""
-    scores = ms.gait_scores(stride)
+    scores = ms.laboratory.gait_scores(stride)
     assert list(scores.profile) == ["r"] and not np.isfinite(scores.whole)
     own = scores.variable["r"]
     assert all(own[key] < 2.5 for key in own if key[0] != "foot_progression_angle")
@@ -103,11 +103,11 @@ def test_the_sense_of_a_knee_is_stated_and_not_guessed(stride):
     stated = other.assign_attrs(extension_positive=["knee_angle_r", "knee_angle_l"])
     np.testing.assert_array_equal(leg_curves(stated, "r")[key], leg_curves(stride, "r")[key])
     one = stride.assign_attrs(extension_positive=["knee_flexion_r", "knee_flexion_l"])
-    assert ms.cycles(one, "r").attrs["extension_positive"] == ["knee_flexion"]
+    assert ms.laboratory.cycles(one, "r").attrs["extension_positive"] == ["knee_flexion"]
 
 
 def test_a_result_without_stride_says_why(stride):
-    scores = ms.gait_scores(stride.isel(time=slice(0, 30)))
+    scores = ms.laboratory.gait_scores(stride.isel(time=slice(0, 30)))
     assert not scores.profile and "No whole stride" in scores.why_not
 
 
@@ -123,8 +123,8 @@ def test_a_norm_file_gives_back_what_was_written(tmp_path, stride):
         np.testing.assert_allclose(found.curves[key].mean, CHILDREN.curves[key].mean, atol=1e-4)
     assert "83 subjects" in found.source
     assert found.speed_range[0] < 0.0 and found.speed_range[1] > 100.0  # it states no speed
-    with_file = ms.gait_scores(stride, tmp_path / "norms.csv")
-    assert with_file.profile == pytest.approx(ms.gait_scores(stride).profile, abs=1e-3)
+    with_file = ms.laboratory.gait_scores(stride, tmp_path / "norms.csv")
+    assert with_file.profile == pytest.approx(ms.laboratory.gait_scores(stride).profile, abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from seen_motion import motion, stances
 from synthetic_result import result
 
 import musclesolve as ms
-from musclesolve import synthetic_recording
 from musclesolve.laboratory.results.cycles.movement_landmarks import heel_strikes, intervals
+from musclesolve.studies import synthetic_recording
 
 COUNT = 180
 TIME = np.arange(COUNT) / 100.0
@@ -28,12 +28,12 @@ def test_stated_cycles_are_those_of_both_legs():
     data = result(251)
     data.attrs["cycles_s"] = np.array([0.3, 0.9, 1.0, 2.0, 7.0, 8.0])
     for side in "rl":
-        cycles = ms.cycles(data, side)
+        cycles = ms.laboratory.cycles(data, side)
         assert cycles["cycle_start"].values.tolist() == [0.3, 1.0]
         assert cycles["cycle_end"].values.tolist() == [0.9, 2.0]
         assert cycles.attrs["left_out"][0].endswith("7.000 to 8.000 s: no frames in it")
     data.attrs["heel_strike_times_r"] = [0.2, 1.2]
-    assert ms.cycles(data, "r", strides=True)["cycle_start"].values.tolist() == [0.2]
+    assert ms.laboratory.cycles(data, "r", strides=True)["cycle_start"].values.tolist() == [0.2]
 
 
 def test_a_drop_jump_runs_from_contact_to_take_off():
@@ -162,7 +162,7 @@ def test_a_cycle_that_no_walk_has_is_left_out_and_said_but_not_where_it_is_state
 def test_squat_and_chair_as_recordings(kind, tmp_path):
     data = ms.run(synthetic_recording(tmp_path, kind.to(0.25), truth=False))
     for side in "rl":
-        cycles = ms.cycles(data, side)
+        cycles = ms.laboratory.cycles(data, side)
         (movement,), (start,), (end,) = (
             cycles[f"cycle_{name}"].values for name in ("movement", "start", "end")
         )
@@ -173,7 +173,7 @@ def test_squat_and_chair_as_recordings(kind, tmp_path):
         else:  # the seat bears nothing from 44 % of the rise on
             assert (movement, start, end) == ("chair", pytest.approx(0.4), pytest.approx(0.94, abs=0.011))
             assert cycles["seat_off_percent"].item() == pytest.approx(43.7, abs=4.0)
-    walk = ms.cycles(result(251), "r")
+    walk = ms.laboratory.cycles(result(251), "r")
     walk["percent"].attrs["long_name"] = "gait cycle"
     with refused("not_comparable", "movements"):
-        ms.average_cycles([cycles, walk])
+        ms.laboratory.average_cycles([cycles, walk])

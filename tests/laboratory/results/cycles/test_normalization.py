@@ -9,7 +9,8 @@ from stored_results import write_result
 from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
-from musclesolve import normalized, read_result
+from musclesolve import read_result
+from musclesolve.laboratory import normalized
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results
 from musclesolve.laboratory.results.cycles.normalization import chosen_units
 
@@ -37,7 +38,7 @@ def data(mass: float = MASS, name: str = "S01"):
 
 
 def cycles(mass: float = MASS):
-    return ms.cycles(data(mass), "r", without_side=True)
+    return ms.laboratory.cycles(data(mass), "r", without_side=True)
 
 
 def test_each_quantity_is_divided_by_what_its_unit_says():

@@ -9,7 +9,7 @@ from refusals import refused
 from thorough import THOROUGH
 
 import musclesolve as ms
-from musclesolve import with_outliers
+from musclesolve.laboratory import with_outliers
 from musclesolve.laboratory.results.cycles.outliers import JUDGED, THRESHOLD
 
 PERCENT = np.linspace(0.0, 100.0, 101)
@@ -155,4 +155,4 @@ def test_what_is_judged_must_be_there():
     cycles = study(2, 2)
     with refused("bad_result", "joint_moment"):
         with_outliers(cycles.drop_vars(set(JUDGED) & set(cycles.data_vars)))
-    assert ms.with_outliers is with_outliers
+    assert ms.laboratory.with_outliers is with_outliers

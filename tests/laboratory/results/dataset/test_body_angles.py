@@ -11,9 +11,9 @@ from rotated_laboratory import rotated
 from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve import cycles
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.files import Trial
+from musclesolve.laboratory import cycles
 from musclesolve.laboratory.results.dataset.labels import body_angles
 from musclesolve.laboratory.results.dataset.result_quantities import along_heading
 
@@ -23,7 +23,9 @@ TOE_OUT = 7.0
 
 @pytest.fixture(scope="module")
 def trial(tmp_path_factory) -> Trial:
-    return ms.read_trial(ms.synthetic_recording(tmp_path_factory.mktemp("walk") / "walk", marker_rate_hz=50))
+    return ms.read_trial(
+        ms.studies.synthetic_recording(tmp_path_factory.mktemp("walk") / "walk", marker_rate_hz=50)
+    )
 
 
 @pytest.fixture(scope="module")

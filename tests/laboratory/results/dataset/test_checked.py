@@ -83,7 +83,7 @@ OF_FIGURES: dict[str, tuple[Damage, str]] = {
 def test_gait_cycles_of_a_damaged_result_are_refused(name: str) -> None:
     damage, place = DAMAGES[name]
     with refused("bad_result", place):
-        ms.cycles(damage(result(n_frames=251)), "r", strides=True)
+        ms.laboratory.cycles(damage(result(n_frames=251)), "r", strides=True)
 
 
 @pytest.mark.in_part(3)

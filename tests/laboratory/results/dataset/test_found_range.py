@@ -29,7 +29,7 @@ OF_LEG = (
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("walk")
-    ms.synthetic_recording(where, strides=3, steps=("r2", "l2"))
+    ms.studies.synthetic_recording(where, strides=3, steps=("r2", "l2"))
     return where
 
 
@@ -131,7 +131,9 @@ def test_comparing_and_many_count_only_what_was_analyzed(folder):
 
 @pytest.mark.thorough
 def test_uncertainty_is_that_of_the_measured_frames(folder, result):
-    spread = ms.uncertainty(folder / "trial.toml", samples=3, seed=1, side="r", jobs=1, contributions=False)
+    spread = ms.studies.uncertainty(
+        folder / "trial.toml", samples=3, seed=1, side="r", jobs=1, contributions=False
+    )
     known = np.isfinite(spread["muscle_force_sd"].values).all(axis=1)
     measured = own(ms.run(folder / "trial.toml", side="r"), "r")
     assert not known[~measured].any() and known[measured].mean() > 0.9

@@ -101,7 +101,7 @@ def test_a_strike_less_than_a_frame_beyond_the_last_one_is_reached(rate, beyond,
     data.attrs["heel_strike_times_r"] = [1.6, 2.5 + beyond / rate]
     (cycle,) = frames.cycles(data, "r")
     assert cycle.complete == complete
-    angle = ms.cycles(data, "r", partial=True, strides=True)["joint_angle"]
+    angle = ms.laboratory.cycles(data, "r", partial=True, strides=True)["joint_angle"]
     assert bool(np.isfinite(angle).all()) == complete
 
 

@@ -8,7 +8,8 @@ import xarray as xr
 from stepping_trial import Steps
 from stored_results import write_result
 
-from musclesolve import gait_events, read_result
+from musclesolve import read_result
+from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.motion.events.foot_events import walk
 from musclesolve.laboratory.motion.events.gait import Gait, strides
 from musclesolve.laboratory.results.dataset.recording_labels import gait_labels

@@ -23,7 +23,7 @@ BODY_AXES = {"axial": [0.0, 0.0, -1.0], "anterior": [1.0, 0.0, 0.0]}
 @pytest.fixture(scope="module")
 def analysis(tmp_path_factory: pytest.TempPathFactory):
     """One stride of the synthetic walk, both legs."""
-    trial = ms.synthetic_recording(tmp_path_factory.mktemp("walk") / "walk", marker_rate_hz=100)
+    trial = ms.studies.synthetic_recording(tmp_path_factory.mktemp("walk") / "walk", marker_rate_hz=100)
     return share(prepare(trial))
 
 
@@ -120,7 +120,9 @@ def test_a_mirrored_step_has_the_same_components_powers_and_free_moment(result):
 def test_moments_of_the_legs_are_mirror_images_in_cycles_without_a_side(result):
     """Of a mirror image a force is opposite across the median plane, a moment about the other two directions."""
     right, left = (
-        ms.cycles(result, side, without_side=True, partial=True)["joint_reaction_moment"].mean("cycle")
+        ms.laboratory.cycles(result, side, without_side=True, partial=True)["joint_reaction_moment"].mean(
+            "cycle"
+        )
         for side in "rl"
     )
     for joint in SEGMENT_OF:
@@ -148,7 +150,7 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
 @pytest.mark.parametrize(("side", "other"), ["rl", "lr"])
 def test_the_pelvis_of_a_leg_is_raised_and_forward_where_its_hip_is(result, side, other):
     """By the hip centers: their heights, and their places along the walking direction."""
-    cycles = ms.cycles(result, side, without_side=True, partial=True).isel(cycle=0)
+    cycles = ms.laboratory.cycles(result, side, without_side=True, partial=True).isel(cycle=0)
     seen = cycles["pelvis_angle"].transpose("percent", "pelvis_rotation").values
     start, end = float(cycles["cycle_start"]), float(cycles["cycle_end"])
     time = start + 0.01 * cycles["percent"].values * (end - start)

@@ -199,7 +199,7 @@ def test_the_problem_of_a_leg_of_a_stored_result(broken, tmp_path):
 def test_a_result_without_valid_is_refused_in_one_message(broken):
     """Nothing tells which frames may be used."""
     lacking = broken[1].drop_vars("valid")
-    for function, *words in ((ms.cycles, "r"), (ms.leg_problem, "r"), (figure_files,)):
+    for function, *words in ((ms.laboratory.cycles, "r"), (ms.leg_problem, "r"), (figure_files,)):
         with refused("bad_result", "valid"):
             function(lacking, *words)
 

@@ -6,9 +6,10 @@ from refusals import refused
 from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve._util.arrays import true_runs
 from musclesolve.constants import LOADED_FROM_N
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import plant, reference_stride
 from musclesolve.studies.synthetic.places import plate_middles
 from musclesolve.studies.synthetic.reference_stride import pressure

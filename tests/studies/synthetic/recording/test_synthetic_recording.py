@@ -6,8 +6,9 @@ from command_line import typed
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.files import read_trc
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
 
 

@@ -6,9 +6,10 @@ Measure: root mean square error of a joint moment over a stride, as a share of t
 import numpy as np
 import pytest
 
-from musclesolve import read_trial, synthetic_recording
+from musclesolve import read_trial
 from musclesolve.dynamics import projected_moments
 from musclesolve.laboratory.forces import mechanics
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
 
 DOFS = [

@@ -12,9 +12,10 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import check, synthetic_recording
+from musclesolve import check
 from musclesolve.dynamics import projected_moments
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
 from musclesolve.studies.synthetic.running_stride import RunningStride
 

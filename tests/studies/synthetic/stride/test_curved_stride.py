@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve import check, synthetic_recording
+from musclesolve import check
 from musclesolve.laboratory.motion.events.foot_events import marker_events, walk
+from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
 from musclesolve.studies.synthetic.reference_stride import CurvedStride
 
@@ -82,7 +83,7 @@ def test_events_of_a_curved_walk_are_found_by_forces_and_markers(recorded):
     stride = reference_stride()
     start = trial.time_range[0]
     known = [event for event in stride.events(-stride.period, 3 * stride.period)]
-    for events, most in ((ms.gait_events(trial), 0.03), (marker_events(walk(trial)), 0.035)):
+    for events, most in ((ms.laboratory.gait_events(trial), 0.03), (marker_events(walk(trial)), 0.035)):
         found = [event for event in events if event.source != "periodic"]
         assert len(found) >= 8
         for event in found:
