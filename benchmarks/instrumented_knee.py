@@ -69,13 +69,12 @@ CHANNELS = {
 }
 COSTS: tuple[Cost, ...] = (
     KneeSparingActivation(),
-    *(KneeSparingActivation(scale=scale) for scale in (1000.0, 1200.0, 1700.0, 2000.0)),
-    *(JointWeightedActivation(multi_joint_weight=weight) for weight in (2.0, 3.0, 4.0)),
+    *(KneeSparingActivation(scale=scale) for scale in (1000.0, 2000.0)),
+    JointWeightedActivation(),
     ActivationPower(),
     ActivationVolume(),
     StressCubed(),
     JointReactionSquared(),
-    ActivationPower() + 3e-7 * JointReactionSquared(effort=0.0),
 )
 
 

@@ -141,14 +141,17 @@ def emg_figure(ours: xr.Dataset, channels: list[str]) -> Figure:
 
 
 def sets() -> str:
-    """The best and the usual combinations of set, passive rule and cost."""
+    """Every set with three costs, each with the passive rule of the best median; the best median first."""
     prepared = prepare_recording(recorded_walk(), side="both")
     found = combinations(prepared)
     channels = prepared.emg.channels if prepared.emg is not None else ()
     kept = [key for key in found if key[2] in (USUAL_COST, "activation_volume", "stress_cubed")]
+    best: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for key in sorted(kept, key=lambda key: -np.nanmedian(found[key].correlation)):
+        best.setdefault((key[0], key[2]), key)
     rows = [
-        (f"`{key[0]}`", key[1], f"`{key[2]}`", *summary(found[key], channels))
-        for key in sorted(kept, key=lambda key: -np.nanmedian(found[key].correlation))
+        (f"`{name}`", passive, f"`{cost}`", *summary(found[name, passive, cost], channels))
+        for name, passive, cost in best.values()
     ]
     head = (
         "set",
