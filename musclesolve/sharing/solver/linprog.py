@@ -1,13 +1,11 @@
 """Linear programs: linear costs by HiGHS (SciPy), the levels of min/max, and programs of single frames."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import relative_load, reserve_pull
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
@@ -18,39 +16,8 @@ from musclesolve.sharing.solver.frame_program import independent_rows
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
-LARGEST_ENTRY, LARGEST_SIDE = 1e15, 1e20  # numbers of rows and right-hand sides that HiGHS takes as infinite
 SMALL = 1e-3  # share of the muscles' moments below which a walk is in units of the share
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
-
-
-def minimize(
-    cost: Array,
-    rows: Array,
-    right: Array,
-    bounds: Sequence[tuple[float, float | None]],
-    limits: Array | None = None,
-) -> tuple[Array, Array] | None:
-    """Minimize cost . x with rows x = right and limits x <= 0; x and the multipliers of the rows, None if infeasible.
-
-    The cost is (k,), the rows are (r, k), the right-hand side is (r,), the limits are (l, k), in any consistent units.
-
-    Raises:
-        InputError: a number is beyond the range of HiGHS.
-    """
-    entry, side = (np.abs(array).max(initial=0.0) for array in (rows, right))
-    if entry >= LARGEST_ENTRY or side >= LARGEST_SIDE:
-        raise input_error(
-            "bad_number",
-            where="force sharing",
-            problem=f"a muscle produces up to {entry:.3g} N m at activation 1, for a moment of up to {side:.3g} N m",
-            expected=f"less than {LARGEST_ENTRY:g} and {LARGEST_SIDE:g} N m: linear programs (HiGHS) end there",
-            remedy="look for a length, a force or a moment that is mistyped or has another unit",
-        )
-    from scipy.optimize import linprog
-
-    at_most = None if limits is None else np.zeros(len(limits))
-    result = linprog(cost, A_ub=limits, b_ub=at_most, A_eq=rows, b_eq=right, bounds=bounds)
-    return (result.x, result.eqlin.marginals) if result.status == 0 else None
 
 
 @dataclass(frozen=True)
