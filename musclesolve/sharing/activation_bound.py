@@ -13,15 +13,15 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
 FIRST_REACH, DOUBLINGS = 1e-15, 54  # first distance that is tried, and number of doublings
-BLUR_OF_GROWTH = 64.0 * UNIT_ROUNDING
+OF_ROUND_OFF = 64.0 * UNIT_ROUNDING  # share of the sizes of slopes that rounding may add to a growth
 
 
 def activation_bound(problem: Problem, cost: str | Cost, solution: Solution) -> Array:
     """A proved distance of every activation from the optimum of the moments that the sharing produces.
 
     Both a_i and the optimum lie where h_i(x) - min h_i <= G (certificate.py). By convexity h_i grows from a_i to
-    a_i + X by at least the slopes halfway and at a_i times half the way; the least such X of a series that doubles is
-    returned, at most the distance of the farther bound: where the cost does not tell, as for linear costs, that is all.
+    a_i + X by at least the slopes halfway and at a_i times half the way. The least such X of a series that doubles is
+    returned, at most the distance of the farther bound. Slopes that are constant, as of linear costs, set no limit.
 
     Args:
         problem: that was solved.
@@ -58,8 +58,7 @@ def activation_bound(problem: Problem, cost: str | Cost, solution: Solution) -> 
         soft = chosen.soft_rows(part)
         slope, pull = chosen.term_gradient(part, a), part.pull(multiplier)
         if soft is not None:
-            pull = pull + np.matmul((soft.weight * soft.residual(a))[:, None, :], soft.matrix)[:, 0, :]
-        distance = np.full_like(a, np.nan)
+            pull = pull - soft.gradient(a)
         farthest = np.zeros_like(a)
         for way, bound in ((-1.0, part.lower), (1.0, part.upper)):
             room = np.abs(bound - a)
@@ -70,7 +69,7 @@ def activation_bound(problem: Problem, cost: str | Cost, solution: Solution) -> 
                 growth = (chosen.term_gradient(part, middle) - pull) * (z - middle) + (slope - pull) * (
                     middle - a
                 )
-                growth -= BLUR_OF_GROWTH * (np.abs(slope) + np.abs(pull)) * np.abs(z - a)
+                growth -= OF_ROUND_OFF * (np.abs(slope) + np.abs(pull)) * np.abs(z - a)
                 enough = ~found & (growth > parts.excess[:, None]) & (step < room)
                 reach, found = np.where(enough, step, reach), found | enough
             farthest = np.maximum(farthest, reach)

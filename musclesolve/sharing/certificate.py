@@ -30,7 +30,8 @@ as met by a reserve s - d; the lesser one counts.
 A slope below the smallest normal float v may be lost in underflow, and adds v (upper_i - lower_i) to G, unless the cost
 is flat there.
 
-W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap.
+W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap. Where
+slopes cancel, as at targets that are met, W counts no less than their round-off u sum_i |f_i'(lower_i)| a_i.
 Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
     phi_i = (g_i - p_i + e_i)^+ (a_i - lower_i) + (p_i - g_i + e_i)^+ (upper_i - a_i)      (Frank and Wolfe 1956),
@@ -46,13 +47,13 @@ A frame is certified where the bounds hold and
 
 it costs at most a millionth more than the least possible cost of the moments that it produces (as f / W >= 1e-3, which
 holds for powers up to 1000), and at most a millionth of W more than the least possible cost of the given moments. The
-given moments may be dearer than that: where arms are alike to 1e-8, or moments are below 1e-5 N m, a miss within the
+given moments may cost more than that: where arms are alike to 1e-8, or moments are below 1e-5 N m, a miss within the
 limit may spare more than lambda shows. The cost of the given moments is at least
 
     cost_bound = f(a) + 1/2 sum_r w_r s_r^2 - G - lambda . (A a + s - b),
 
 less the round-off of f and of the last term, (n + m + 3) u sum_r |lambda_r| (sum_i |A_ri| a_i + |s_r| + |b_r|), which
-also counts beside the worth of the missed moments: where arms are alike multipliers are large.
+also counts beside the cost of the missed moments: where arms are alike multipliers are large.
 
 Levels of loads (lexicographic min/max).
 
@@ -126,9 +127,9 @@ class Certificate:
             infinite where nothing is proved.
         cost_bound: the least cost of the given moments, reserves included, is proved to be no lower [unit of the cost].
         moment_error: largest |A a + s - b| over max(1 N m, |b|).
-        moment_cost: what the misses of the moments are worth, |lambda . (A a + s - b)|, as a share of W.
+        moment_cost: `miss_cost` as a share of W.
         excess: G [unit of the cost]; infinite where nothing is proved.
-        price: |lambda . (A a + s - b)| and its round-off [unit of the cost].
+        miss_cost: the cost of the missed moments, |lambda . (A a + s - b)|, and its round-off [unit of the cost].
         unit: W [unit of the cost].
     """
 
@@ -137,7 +138,7 @@ class Certificate:
     moment_error: Array
     moment_cost: Array
     excess: Array
-    price: Array
+    miss_cost: Array
     unit: Array
 
     @property
@@ -163,35 +164,35 @@ class Certificate:
         return Certificate(**arrays)
 
     def joined(self, further: float = 0.0) -> "Certificate":
-        """The certificate of frames that a cost or a limit joins: excess and price of all over the W of all.
+        """The certificate of frames that a cost or a limit joins: excess and cost of misses of all over the W of all.
 
         Nothing is proved of the cost of a frame alone. `further` is an excess beside the ones of the frames.
         """
         total = self.unit.sum(keepdims=True)
         with np.errstate(invalid="ignore"):
             gap = _share(self.excess.sum(keepdims=True) + further, total)
-            price = _share(self.price.sum(keepdims=True), total)
+            moment_cost = _share(self.miss_cost.sum(keepdims=True), total)
         every = np.ones_like(self.unit)
-        return replace(self, gap=gap * every, moment_cost=price * every, cost_bound=np.nan * every)
+        return replace(self, gap=gap * every, moment_cost=moment_cost * every, cost_bound=np.nan * every)
 
 
-class Beside(NamedTuple):
+class ConstraintParts(NamedTuple):
     """The parts of constraints beside the moments in the certificate.
 
     Attributes:
         pull: (T, n) their pull J^T mu on the muscles.
         slope: (T, n) marginal costs of terms beside the cost, such as costs over several frames.
-        blur: (T, n) sums of the sizes of the terms of both.
+        size: (T, n) sums of the sizes of the terms of both.
         excess: (T,) their part of G [unit of the cost].
-        price: (T,) what their violations are worth [unit of the cost].
+        miss_cost: (T,) the cost of their violations [unit of the cost].
         miss: (T,) the largest violation over its limit, times 1e-6.
     """
 
     pull: Array
     slope: Array | float
-    blur: Array
+    size: Array
     excess: Array
-    price: Array
+    miss_cost: Array
     miss: Array
 
 
@@ -203,7 +204,7 @@ def certify(
     multiplier: Array,
     level_multiplier: Array | None = None,
     *,
-    beside: Beside | None = None,
+    constraint_parts: ConstraintParts | None = None,
 ) -> Certificate:
     """Compute the certificate of each frame, whatever solver found the numbers.
 
@@ -216,7 +217,7 @@ def certify(
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
         level_multiplier: (T, L, m) y of every level of a cost of levels (min/max); NaN below the last.
-        beside: parts of constraints beside the moments (constrained.py).
+        constraint_parts: parts of constraints beside the moments (constrained.py).
 
     Raises:
         InputError: an array of another shape, or without numbers.
@@ -253,34 +254,34 @@ def certify(
     problem = within_domain(problem, cost)
     with np.errstate(all="ignore"):
         if "linear_program" not in cost.needs:
-            parts = gap_parts(problem, cost, activation, reserve, multiplier, beside)
+            parts = gap_parts(problem, cost, activation, reserve, multiplier, constraint_parts)
         elif level_multiplier is None:
             parts = GapParts(*(np.full(frames, np.inf) for _ in GapParts._fields))
         else:
             parts = _gap_of_levels(problem, cost, activation, reserve, level_multiplier)
         outside = ((activation < problem.lower) | (activation > problem.upper)).any(axis=1)
         excess = np.where(outside | ~np.isfinite(parts.excess), np.inf, parts.excess)
-        price, of_reserves = _or_infinite(parts.price), reserve_cost(problem, reserve)
+        miss_cost, of_reserves = _or_infinite(parts.miss_cost), reserve_cost(problem, reserve)
         value = cost.value(problem, activation) + of_reserves
         value -= (problem.n_muscles + highest_power(problem, cost) + 4.0) * UNIT_ROUNDING * np.abs(value)
         found = Certificate(
             _share(excess, parts.unit),
             value - excess - parts.shift,
             _or_infinite(parts.missed),
-            _share(price, parts.unit),
+            _share(miss_cost, parts.unit),
             excess,
-            price,
+            miss_cost,
             parts.unit,
         )
     return found.frames(0) if without_axis else found
 
 
 class GapParts(NamedTuple):
-    """Excess G, its unit W, price of missed moments, its part of the bound [unit of the cost]; relative miss; (T,)."""
+    """Excess G, its unit W, cost of missed moments, its part of the bound [unit of the cost]; relative miss; (T,)."""
 
     excess: Array
     unit: Array
-    price: Array
+    miss_cost: Array
     shift: Array
     missed: Array
 
@@ -294,20 +295,29 @@ def _or_infinite(numbers: Array) -> Array:
     return np.where(np.isfinite(numbers), numbers, np.inf)
 
 
+def _finite(numbers: Array) -> Array:
+    return np.where(np.isfinite(numbers), numbers, 0.0)
+
+
 def gap_parts(
-    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array, beside: Beside | None
+    problem: Problem,
+    cost: Cost,
+    activation: Array,
+    reserve: Array,
+    multiplier: Array,
+    further: ConstraintParts | None,
 ) -> GapParts:
     """The parts of the certificate of a cost with slopes."""
     matrix, a = problem.moment_matrix, np.clip(activation, problem.lower, problem.upper)
     soft, dofs = cost.soft_rows(problem), problem.n_dof
     slope = cost.term_gradient(problem, a)
     whole, pull = slope, problem.pull(multiplier)
-    blur = np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
+    size = np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
     if soft is not None:
-        of_rows = soft.weight * soft.residual(a)
-        row_pull = np.matmul(of_rows[:, None, :], soft.matrix)[:, 0, :]
-        whole, pull, dofs = slope - row_pull, pull + row_pull, dofs + of_rows.shape[1]
-        blur = blur + np.matmul(np.abs(of_rows)[:, None, :], np.abs(soft.matrix))[:, 0, :]
+        by_rows = soft.gradient(a)
+        whole, pull, dofs = slope + by_rows, pull - by_rows, dofs + soft.weight.shape[1]
+        of_rows = np.abs(soft.weight * soft.residual(a))
+        size = size + np.matmul(of_rows[:, None, :], np.abs(soft.matrix))[:, 0, :]
     weight, _ = reserve_terms(problem)
     allowed = np.where(weight > 0.0, reserve, 0.0) if weight.shape[1] else np.zeros_like(reserve)
     miss = problem.produced(activation) + allowed - problem.moment
@@ -325,31 +335,36 @@ def gap_parts(
     count = problem.n_muscles + problem.n_dof + 3.0
     sums = np.matmul(np.abs(matrix), np.abs(activation)[:, :, None])[:, :, 0]
     rounded = count * UNIT_ROUNDING * np.abs(multiplier) * (sums + np.abs(allowed) + np.abs(problem.moment))
-    price = np.abs(by_row.sum(axis=1)) + np.where(by_row == 0.0, 0.0, rounded).sum(axis=1)
+    miss_cost = np.abs(by_row.sum(axis=1)) + np.where(by_row == 0.0, 0.0, rounded).sum(axis=1)
     shift = shift.sum(axis=1) + rounded.sum(axis=1)
-    if beside is not None:
-        whole = whole + beside.slope
-        pull, blur = pull + beside.pull - beside.slope, blur + beside.blur
-        excess, price, shift = excess + beside.excess, price + beside.price, shift + beside.price
-        missed = np.maximum(missed, beside.miss)
+    if further is not None:
+        whole = whole + further.slope
+        pull, size = pull + further.pull - further.slope, size + further.size
+        excess, miss_cost = excess + further.excess, miss_cost + further.miss_cost
+        shift = shift + further.miss_cost
+        missed = np.maximum(missed, further.miss)
     power = highest_power(problem, cost)
     rounding = (power + 4.0) * np.abs(np.where(np.isinf(slope), 0.0, slope))
-    error = UNIT_ROUNDING * ((dofs + 3.0) * blur + rounding)
+    error = UNIT_ROUNDING * ((dofs + 3.0) * size + rounding)
     if cost.needs <= {"separable", "rows", "nonsmooth"}:
         phi = _fenchel(problem, cost, a, slope, pull, error)
     else:
         off = slope - pull
         phi = _times(np.maximum(off + error, 0.0), a - problem.lower)
         phi += _times(np.maximum(error - off, 0.0), problem.upper - a)
-    size = np.abs(whole) * a
-    unit = np.where(np.isfinite(size), size, 0.0).sum(axis=1)
+    unit = _finite(np.abs(whole) * a).sum(axis=1)
     excess = excess + phi.sum(axis=1)
     lost = (np.abs(slope) < LEAST_NORMAL) & (a > problem.lower)
     below = LEAST_NORMAL * np.where(lost, problem.upper - problem.lower, 0.0)
-    if (doubtful := below.sum(axis=1) > GAP * unit).any():
-        part = problem.frames(doubtful)
-        below[doubtful] = np.where(_underflows(part, cost, a[doubtful]), below[doubtful], 0.0)
-    return GapParts(excess + below.sum(axis=1), unit, price, shift, missed)
+    if (much := below.sum(axis=1) > GAP * unit).any():
+        part = problem.frames(much)
+        below[much] = np.where(_underflows(part, cost, a[much]), below[much], 0.0)
+    excess = excess + below.sum(axis=1)
+    if (much := excess > GAP * unit).any():
+        part = problem.frames(much)
+        at_lower = _finite(np.abs(cost.term_gradient(part, part.lower)) * a[much]).sum(axis=1)
+        unit[much] = np.maximum(unit[much], UNIT_ROUNDING * at_lower)
+    return GapParts(excess, unit, miss_cost, shift, missed)
 
 
 def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
@@ -455,7 +470,7 @@ def _gap_of_levels(
     worst = (share * np.abs(activation - goal)).sum(axis=1)
     if problem.reserve_weight is None:
         worst = np.where(reserve.any(axis=1), np.inf, worst)
-    open_, price = ~decided_by_reserves, np.zeros(problem.n_frames)
+    open_, miss_cost = ~decided_by_reserves, np.zeros(problem.n_frames)
     short = problem.produced(activation) + reserve - problem.moment
     sizes = np.abs(problem.moment_matrix)
     met = np.matmul(sizes, np.abs(activation)[:, :, None])[:, :, 0]
@@ -469,11 +484,11 @@ def _gap_of_levels(
         share = weight_of(pull, load, limited)
         most = np.divide(top, load, out=np.array(problem.upper), where=load * problem.upper > top)
         goal = np.where(pull > 0, most, problem.lower)
-        # D / sigma, and the price of missed moments, as loads
+        # D / sigma, and the cost of missed moments, as loads
         total = np.divide(np.abs(pull), load * share, out=np.zeros_like(pull), where=share > 0).max(axis=1)
         excess = np.where(open_, share * load * np.abs(activation - goal), 0.0).sum(axis=1)
         missed = _share(np.abs((y * short).sum(axis=1)), total)
-        blur = _share(4.0 * UNIT_ROUNDING * (np.abs(y) * met).sum(axis=1), total)
+        rounded = _share(4.0 * UNIT_ROUNDING * (np.abs(y) * met).sum(axis=1), total)
         gap = np.where(limited.any(axis=1), _share(excess, top[:, 0]), np.inf)
         # where y is zero
         free = ~np.any(y, axis=1)
@@ -481,17 +496,17 @@ def _gap_of_levels(
         above = np.where(first, activation - problem.lower, np.inf)
         at_rest = _share((np.where(first, load, np.inf) * above).min(axis=1), top[:, 0])
         at_rest = np.where(first.any(axis=1), at_rest, 0.0)
-        room = _share(excess + missed + blur, top[:, 0])
+        room = _share(excess + missed + rounded, top[:, 0])
         least = np.clip(room / DECIDED, LEAST_CHANGE, DECIDED)[:, None]
         decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
         worst = np.maximum(worst, np.where(proposed, np.where(free, at_rest, gap), 0.0))
-        price = np.maximum(price, np.where(proposed & ~free, _share(missed, top[:, 0]), 0.0))
+        miss_cost = np.maximum(miss_cost, np.where(proposed & ~free, _share(missed, top[:, 0]), 0.0))
         open_ &= ~(decided & proposed[:, None])
     left = np.where(open_, load * (activation - problem.lower), 0.0).max(axis=1)
     worst = np.maximum(worst, _share(left, value))
     missed = (np.abs(short) / np.maximum(1.0, np.abs(problem.moment))).max(axis=1)
-    worth = _times(price, value)
-    return GapParts(_times(worst, value), value, worth, worth, missed)
+    miss_cost = _times(miss_cost, value)
+    return GapParts(_times(worst, value), value, miss_cost, miss_cost, missed)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:
@@ -567,13 +582,13 @@ def farkas_margin(problem: Problem, direction: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         y = direction / np.abs(direction).max(axis=1, keepdims=True)
         pull = problem.pull(y)
-        blur = (dofs + 8) * unit * np.matmul(np.abs(y)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
+        error = (dofs + 8) * unit * np.matmul(np.abs(y)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
         corners = [
-            end * bound for end in (pull - blur, pull + blur) for bound in (problem.lower, problem.upper)
+            end * bound for end in (pull - error, pull + error) for bound in (problem.lower, problem.upper)
         ]
         most, demand = np.max(corners, axis=0), y * problem.moment
-        error = (dofs + 8) * np.abs(demand).sum(axis=1) + (muscles + 8) * np.abs(most).sum(axis=1)
-        margin = demand.sum(axis=1) - most.sum(axis=1) - unit * error - LEAST_NORMAL
+        rounded = (dofs + 8) * np.abs(demand).sum(axis=1) + (muscles + 8) * np.abs(most).sum(axis=1)
+        margin = demand.sum(axis=1) - most.sum(axis=1) - unit * rounded - LEAST_NORMAL
     return np.where(np.isfinite(margin), margin, -np.inf)
 
 

@@ -11,12 +11,12 @@ the pull on a muscle is (A^T lambda + J^T mu)_i, J = dc/da, and G is larger by
 
     mu_j^+ (c_j - l_j)^+ + mu_j^- (u_j - c_j)^+,
 
-what the room between a constraint and the bound that its multiplier is for is worth. This bounds the excess over the
-least cost where every c_j is linear, or convex with an upper or concave with a lower bound alone, as c_j then lies on
-one side of its tangent. A violation v_j counts twice: it is at most 1e-6 of |l_j| or |u_j|, or of the sum of the terms
-|J_ji| a_i of c_j where that is more (or round-off where both are zero), and its price |mu_j| v_j, with the price of
-missed moments, is at most 1e-6 W. A constraint is known to be convex or concave where its second derivatives are
-constant, as of squares; of another one the certificate shows a stationary point.
+the multiplier times the distance of the constraint from the bound that the multiplier belongs to. This bounds the
+excess over the least cost where every c_j is linear, or convex with an upper or concave with a lower bound alone, as
+c_j then lies on one side of its tangent. A violation v_j counts twice: it is at most 1e-6 of |l_j| or |u_j|, or of the
+sum of the terms |J_ji| a_i of c_j where that is more (or round-off where both are zero), and its cost |mu_j| v_j, with
+the cost of missed moments, is at most 1e-6 W. A constraint is known to be convex or concave where its second
+derivatives are constant, as of squares; of another one the certificate shows a stationary point.
 
 A frame is infeasible where multipliers y of the moments and mu of such constraints prove it (Farkas), with tangents
 C a + d of the constraints where the solver ended: they require more than the activations reach within their bounds,
@@ -42,8 +42,8 @@ from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
-    Beside,
     Certificate,
+    ConstraintParts,
     certify,
     empty_box,
     needs_reserve,
@@ -438,8 +438,8 @@ class Constraints:
         program = exact_moments(program)
         bounds = [np.where(np.isfinite(bound), np.abs(bound), 0.0) for bound in (self.lower, self.upper)]
         terms = (np.abs(self.jacobian(at)) * np.abs(at)[:, None]).sum(axis=2)
-        blur = OF_TANGENTS * (np.abs(self.value(at)) + terms + np.maximum(*bounds)) / size
-        blur = np.concatenate([np.zeros_like(problem.moment), blur], axis=1)
+        error = OF_TANGENTS * (np.abs(self.value(at)) + terms + np.maximum(*bounds)) / size
+        error = np.concatenate([np.zeros_like(problem.moment), error], axis=1)
         # the constraints by themselves come last: where they contradict each other or the bounds, no moment is to blame
         for first in (0, problem.n_dof):
             arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
@@ -448,7 +448,7 @@ class Constraints:
             why = diagnose(program.with_arrays(**rows))
             # a proof by constraints has to exceed the round-off of their tangents, too
             y = np.abs(why.proof)
-            rounded = (y * (blur[:, first:] / scale)[why.frame]).sum(axis=1) / y.max(axis=1, initial=0.0)
+            rounded = (y * (error[:, first:] / scale)[why.frame]).sum(axis=1) / y.max(axis=1, initial=0.0)
             sure = why.proved > rounded
             frame, values = why.frame[sure], why.proof[sure] / scale[why.frame[sure]]
             proof[frame] = 0.0 if first else values[:, : problem.n_dof]
@@ -506,19 +506,19 @@ class Constraints:
         jacobian, value = self.jacobian(activation), self.value(activation)
         with np.errstate(invalid="ignore", over="ignore"):
             own = np.einsum("tj,tjn->tn", further, jacobian)
-            blur = np.einsum("tj,tjn->tn", np.abs(further), np.abs(jacobian)) + np.abs(slope)
+            size = np.einsum("tj,tjn->tn", np.abs(further), np.abs(jacobian)) + np.abs(slope)
             above, below = np.maximum(value - self.lower, 0.0), np.maximum(self.upper - value, 0.0)
             room = np.where(further > 0.0, above, np.where(further < 0.0, below, 0.0))
             violation, limit = self.violation(activation)
-            beside = Beside(
+            parts = ConstraintParts(
                 pull=own,
                 slope=slope,
-                blur=blur,
+                size=size,
                 excess=(np.abs(further) * room).sum(axis=1),
-                price=(np.abs(further) * violation).sum(axis=1),
+                miss_cost=(np.abs(further) * violation).sum(axis=1),
                 miss=TOLERANCE * _over(violation, limit).max(axis=1, initial=0.0),
             )
-        return certify(self.problem, self.cost, activation, reserve, multiplier, beside=beside)
+        return certify(self.problem, self.cost, activation, reserve, multiplier, constraint_parts=parts)
 
     def of_active(self, activation: Array, further: Array) -> Array:
         """The multipliers (T, j), zero where a constraint is away from the bound that its multiplier is for."""

@@ -15,7 +15,7 @@ da = d + u dz + v dy put in, the second derivatives by z and its rate y are
 where k / x of the bounds of z and a is a part of L_zz and L_aa. Activations, z and their distances from the bounds stay
 positive; balance and moments are met at the end. Second derivatives of a chain that are not positive definite are
 shifted; near the end, steps without shift are tried as well, which make more progress. The result is the iterate with
-the best certificate: the largest of its gap, misses and their price, each over its limit.
+the best certificate: the largest of its gap, misses and their cost, each over its limit.
 """
 
 from collections.abc import Callable

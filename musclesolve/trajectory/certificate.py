@@ -11,8 +11,8 @@ activations a within their bounds; rates follow from z. With Z, Y of `TimeBasis`
     by z    w phi_z - lambda R f' - mu E_z - Z^-T Y^T mu E_y
     by a    w phi_a - mu E_a - G^T eta
 
-G is the largest fall of the linearized L within the bounds (Frank and Wolfe 1956), for any multipliers, and what the
-room that the limits leave is worth:
+G is the largest fall of the linearized L within the bounds (Frank and Wolfe 1956), for any multipliers, and the
+product of the limits' multipliers with the room that they leave:
 
     G = sum |dL/dz| |z - bound| + sum |dL/da| |a - bound| + eta . (G a - h)^+
     gap = G / W,      W = sum_t w (|phi_x| x + |phi_a| a),
@@ -27,7 +27,7 @@ zero is a stationary point, and another optimum may cost less. (Without tendons 
 proves the least cost: solve_rate_limited.py.)
 
 A motion is certified where gap <= 1e-7; moments are met to 1e-6 max(1 N m, |M|), the balance E, the limits of
-activation and the bounds of z to 1e-6; and what these misses are worth, the sum of |multiplier| |miss|, is at most
+activation and the bounds of z to 1e-6; and the cost of these misses, the sum of |multiplier| |miss|, is at most
 1e-6 W. The gap is linear in the distance from an optimum, the gap of single frames quadratic, and so it needs
 multipliers with all their digits. Few digits are left where an unknown is next to its bound, and the fewest beside a
 slack tendon, whose multipliers grow from frame to frame.
@@ -140,8 +140,8 @@ class Certifier:
             short = np.abs(produced + problem.compliance * of_moments - problem.moment)
             imbalance, beyond = np.abs(state.imbalance(a)), np.abs(z - np.clip(z, low, high))
             jump = np.maximum(-slack, 0.0)
-            prices = np.abs(of_moments) * short, np.abs(mu) * imbalance, np.abs(of_z) * beyond, eta * jump
-            price = sum(part.sum() for part in prices)
+            misses = np.abs(of_moments) * short, np.abs(mu) * imbalance, np.abs(of_z) * beyond, eta * jump
+            miss_cost = sum(part.sum() for part in misses)
             relative = short / np.maximum(1.0, np.abs(problem.moment))
             missed = np.concatenate([relative, imbalance, beyond], axis=1).max(axis=1)
             between = jump.max(axis=(0, 2))
@@ -152,9 +152,9 @@ class Certifier:
             gap=(np.inf if outside else _share(float(excess), total)) * every,
             cost_bound=np.nan * every,
             moment_error=np.where(np.isfinite(missed), missed, np.inf),
-            moment_cost=_share(float(price), total) * every,
+            moment_cost=_share(float(miss_cost), total) * every,
             excess=float(excess) / len(z) * every,
-            price=float(price) / len(z) * every,
+            miss_cost=float(miss_cost) / len(z) * every,
             unit=unit,
         )
 

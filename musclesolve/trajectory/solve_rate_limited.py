@@ -4,7 +4,7 @@ The limits G a >= h (sharing/rate_limits.py) are linear constraints between fram
 the pull on the muscles is A^T lambda + G^T eta, and the gap of the motion is the sum of the G of all frames
 (sharing/certificate.py) and of eta . (G a - h)^+, over the sum of their W: the whole motion costs at most so much more
 than the least possible, relative, and nothing is proved of the cost of a frame alone. Violations of limits are at most
-1e-6, and with the price eta . (h - G a)^+ they count beside missed moments.
+1e-6, and with the cost eta . (h - G a)^+ they count beside missed moments.
 
 Whether a motion can be produced within its limits at all is a linear program: the least total reserve
 sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits. Its dual gives a combination y of the
@@ -38,8 +38,8 @@ from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
-    Beside,
     Certificate,
+    ConstraintParts,
     certify,
     empty_box,
     needs_reserve,
@@ -354,15 +354,17 @@ class CapacityCertifier:
         slack = self.limits.slack(attempt.activation)
         room, beyond = np.maximum(slack, 0.0), np.maximum(-slack, 0.0)
         worst = beyond.max(axis=(0, 2), initial=0.0)
-        beside = Beside(
+        parts = ConstraintParts(
             pull=self.limits.pull(eta),
             slope=0.0,
-            blur=self.limits.size_of_pull(eta),
+            size=self.limits.size_of_pull(eta),
             excess=np.append((eta * room).sum(axis=(0, 2)), 0.0),
-            price=np.append((eta * beyond).sum(axis=(0, 2)), 0.0),
+            miss_cost=np.append((eta * beyond).sum(axis=(0, 2)), 0.0),
             miss=np.maximum(np.append(worst, 0.0), np.append(0.0, worst)),
         )
-        return certify(self.problem, self.cost, attempt.activation, reserve, multiplier, beside=beside)
+        return certify(
+            self.problem, self.cost, attempt.activation, reserve, multiplier, constraint_parts=parts
+        )
 
 
 def _compliance(problem: Problem) -> Array:

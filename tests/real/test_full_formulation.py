@@ -205,7 +205,7 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     np.testing.assert_allclose(squares[found.solved], found.cost[found.solved], rtol=1e-6)
 
 
-def test_the_prices_of_the_equations_are_a_virtual_displacement(walk):
+def test_the_multipliers_of_the_equations_are_a_virtual_displacement(walk):
     """y moves along the free directions alone, and pays for moments what the reduced formulation pays."""
     model, motion, pushes, states = walk
     full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))

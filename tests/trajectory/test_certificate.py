@@ -190,11 +190,11 @@ def test_the_gap_is_the_fall_of_the_lagrangian_to_the_bounds(cost):
     assert certified.gap[0] * certified.unit.sum() == pytest.approx(expected, rel=1e-7)
     state = certifier.state(z)
     short = np.einsum("tkn,tn->tk", problem.lever, state.tendon.value) - problem.moment
-    price = (np.abs(found.multiplier * short)).sum() + np.abs(
+    miss_cost = (np.abs(found.multiplier * short)).sum() + np.abs(
         found.balance_multiplier * state.imbalance(a)
     ).sum()
-    price += (found.limit_multiplier * np.maximum(-slack, 0.0)).sum()
-    assert certified.moment_cost[0] * certified.unit.sum() == pytest.approx(price, rel=1e-9)
+    miss_cost += (found.limit_multiplier * np.maximum(-slack, 0.0)).sum()
+    assert certified.moment_cost[0] * certified.unit.sum() == pytest.approx(miss_cost, rel=1e-9)
 
 
 @pytest.fixture(scope="module", params=["stress_cubed", "activation_power"])

@@ -20,14 +20,12 @@ from musclesolve._util.compiled_code import compiled
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, PULL_ERROR, RISE, ROUNDED, TERM_POWER,
-    TERM_TARGET, THETA, TOLERANCE, UNIT_ROUNDING,
+    TERM_TARGET, TOLERANCE, UNIT_ROUNDING, WHOLE_SLOPE,
 )  # fmt: skip
 
 
-TRIALS, FARTHER = (
-    3,
-    16.0,
-)  # tries of a point beyond the minimum, each so many times as far, before the bound is taken
+TRIALS, FARTHER = 3, 16.0
+"""Tries of a point beyond the minimum, each so many times as far, before the bound is taken."""
 CLOSE = 4.0 * UNIT_ROUNDING  # least distance of this point, as a share of the activation
 
 
@@ -204,6 +202,15 @@ def add_side(terms: Terms, t: int, a: Any, other: bool, w: Any) -> float:
 
 
 @compiled
+def row_residual(data: Any, t: int, k: int, activation: Any) -> float:
+    """The residual t_k - (G a)_k of soft row k at activations (n,)."""
+    residual, row = data.soft_target[t, k], data.soft_matrix[t, k]
+    for i in range(activation.size):
+        residual -= row[i] * activation[i]
+    return residual
+
+
+@compiled
 def of_reserve(multiplier: float, weight: float, reserve: float) -> float:
     """The part (lambda - w s)^2 / (2 w) of a reserve in the bound G; zero within the round-off of w s."""
     apart = abs(multiplier - weight * reserve)
@@ -214,7 +221,7 @@ def of_reserve(multiplier: float, weight: float, reserve: float) -> float:
 def gap_of(
     data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, of_rows: Any, w: Any
 ) -> tuple[float, float, float, float, float]:  # fmt: skip
-    """The bound G on the excess, its unit W, the price of missed moments and its part of the bound, the relative miss.
+    """The bound G on the excess, its unit W, the cost of missed moments and its part of the bound, the relative miss.
 
     The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are inputs. Activation is (n,),
     reserve and multiplier are (m,), the multipliers `of_rows` of soft rows (k,). G is infinite for activations beyond
@@ -223,7 +230,7 @@ def gap_of(
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     rows, terms = data.soft_target.shape[1], data.terms
-    excess, price, blur, shift, missed, unit = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    excess, miss_cost, rounding, shift, missed, unit = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(muscles):
         w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
@@ -241,17 +248,17 @@ def gap_of(
         shift += rounded
         if reserved and weight[r] < np.inf:
             miss += reserve[r]
-            excess_given, price_given = of_reserve(multiplier[r], weight[r], reserve[r]), multiplier[r] * miss
+            excess_given, worth = of_reserve(multiplier[r], weight[r], reserve[r]), multiplier[r] * miss
             excess_met = of_reserve(multiplier[r], weight[r], reserve[r] - miss)
-            met = excess_met < excess_given + abs(price_given)
+            met = excess_met < excess_given + abs(worth)
             excess += excess_met if met else excess_given
-            price += 0.0 if met else price_given
-            blur += 0.0 if met else rounded
-            shift += weight[r] * miss * (reserve[r] - 0.5 * miss) if met else price_given
+            miss_cost += 0.0 if met else worth
+            rounding += 0.0 if met else rounded
+            shift += weight[r] * miss * (reserve[r] - 0.5 * miss) if met else worth
         else:
             excess = excess if reserve[r] == 0.0 else np.inf
-            price += multiplier[r] * miss
-            blur += rounded
+            miss_cost += multiplier[r] * miss
+            rounding += rounded
             shift += multiplier[r] * miss
         missed = max(missed, abs(miss) / max(1.0, abs(moment[r])))
     slopes_of(terms, t, activation, w[MARGINAL : MARGINAL + muscles])
@@ -260,37 +267,42 @@ def gap_of(
     for k in range(terms.exponent.size):
         q = max(q, terms.exponent[k] + 4.0)
     for i in range(muscles):
-        w[THETA + i] = w[MARGINAL + i]  # the slope of the whole cost, soft rows included
+        w[WHOLE_SLOPE + i] = w[MARGINAL + i]  # the slope of the whole cost, soft rows included
         w[PULL_ERROR + i] *= (dofs + rows + 3.0) * UNIT_ROUNDING
         w[PULL_ERROR + i] += q * UNIT_ROUNDING * abs(w[MARGINAL + i])
     for k in range(rows):
-        row, there = data.soft_matrix[t, k], 0.0
-        for i in range(muscles):
-            there += row[i] * activation[i]
-        short = data.soft_weight[t, k] * (data.soft_target[t, k] - there)
+        row, short = data.soft_matrix[t, k], data.soft_weight[t, k] * row_residual(data, t, k, activation)
         apart = of_rows[k] - short
         if abs(apart) > ROUNDED * abs(short):
             excess += 0.5 * apart * apart / data.soft_weight[t, k]
         for i in range(muscles):
             part = of_rows[k] * row[i]
-            w[THETA + i] -= short * row[i]
+            w[WHOLE_SLOPE + i] -= short * row[i]
             w[ALL_PULL + i] += part
             w[PULL_ERROR + i] += (dofs + rows + 3.0) * UNIT_ROUNDING * abs(part)
     outside = 0
     for i in range(muscles):
         a = activation[i]
-        unit += abs(w[THETA + i]) * a if a > 0.0 and abs(w[THETA + i]) < np.inf else 0.0
+        slope = abs(w[WHOLE_SLOPE + i])
+        unit += slope * a if a > 0.0 and slope < np.inf else 0.0
         if a > w[ALL_LOWER + i] and abs(w[MARGINAL + i]) < LEAST_NORMAL:  # perhaps lost in underflow
             excess += LEAST_NORMAL * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
         outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
     excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
-    return excess if outside == 0 else np.inf, unit, abs(price) + blur, shift, missed
+    if excess > GAP * unit:  # slopes that cancel leave W no less than their round-off
+        slopes_of(terms, t, w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles])
+        rounded = 0.0
+        for i in range(muscles):
+            slope = abs(w[HALF + i])
+            rounded += UNIT_ROUNDING * slope * activation[i] if slope < np.inf else 0.0
+        unit = max(unit, rounded)
+    return excess if outside == 0 else np.inf, unit, abs(miss_cost) + rounding, shift, missed
 
 
 @compiled
-def is_certified(excess: float, unit: float, price: float, missed: float) -> bool:
+def is_certified(excess: float, unit: float, miss_cost: float, missed: float) -> bool:
     """Return whether the numbers of `gap_of` certify a frame (certificate.py); NaN does not."""
-    return excess <= GAP * unit and missed <= TOLERANCE and price <= TOLERANCE * unit
+    return excess <= GAP * unit and missed <= TOLERANCE and miss_cost <= TOLERANCE * unit
 
 
 @compiled

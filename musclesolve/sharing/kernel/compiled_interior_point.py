@@ -50,9 +50,9 @@ from musclesolve.sharing.kernel.linear_algebra import (
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     A, ABOVE, AT_LOWER, BELOW, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, DIAGONAL, DIVERGED,
-    D_A, D_L, D_U, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
-    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE,
-    PATIENT_PRICES, PRICES, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE,
+    D_A, D_L, D_U, END_WEIGHTS, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
+    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OF_LOWER, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE,
+    PATIENT_END_WEIGHTS, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE,
     TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
 )  # fmt: skip
 
@@ -60,7 +60,7 @@ SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
 MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants.SOLVER_FAILED)
 LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
-(GAP_SHARE, PRICE_SHARE), (PATIENT_GAP_SHARE, PATIENT_PRICE_SHARE) = PRICES, PATIENT_PRICES
+(OF_GAP, OF_MISSES), (OF_PATIENT_GAP, OF_PATIENT_MISSES) = END_WEIGHTS, PATIENT_END_WEIGHTS
 
 
 class FreeProgram(NamedTuple):
@@ -256,19 +256,25 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                     s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
                     w[PULL + i] = 0.0
-            # the duality gap of the linearized cost, and the price of missed moments, in its unit (certificate.py)
-            gap, unit, price = 0.0, 0.0, 0.0
+            # the duality gap of the linearized cost, and the cost of missed moments, in its unit (certificate.py)
+            gap, unit, miss_cost, at_lower = 0.0, 0.0, 0.0, 0.0
             for i in range(n):
                 excess = w[RIGHT + i] - w[PULL + i]
                 gap += excess * w[BELOW + i] if excess > 0.0 else -excess * w[ABOVE + i]
                 unit += abs(w[RIGHT + i]) * w[A + i]
+                at_lower += abs(w[AT_LOWER + i]) * w[A + i] if abs(w[AT_LOWER + i]) < np.inf else 0.0
+            unit = max(unit, OF_LOWER * at_lower)
             for r in range(hard):
-                price += s[MULTIPLIER, r] * s[RESIDUAL, r]
+                worth, met = s[MULTIPLIER, r] * s[RESIDUAL, r], np.inf
+                if s[COMPLIANCE, r] > 0.0:
+                    met = 0.5 * s[RESIDUAL, r] * s[RESIDUAL, r] / s[COMPLIANCE, r]
+                gap += met if met < abs(worth) else 0.0
+                miss_cost += 0.0 if met < abs(worth) else worth
                 if count == 0:  # the squares of the reserves are the cost
                     unit += s[COMPLIANCE, r] * s[MULTIPLIER, r] * s[MULTIPLIER, r]
-            price *= PRICE_SHARE if iteration < PATIENCE else PATIENT_PRICE_SHARE
-            gap *= GAP_SHARE if iteration < PATIENCE else PATIENT_GAP_SHARE
-            level = max(gap, abs(price)) / unit if gap > 0.0 or price != 0.0 else gap
+            miss_cost *= OF_MISSES if iteration < PATIENCE else OF_PATIENT_MISSES
+            gap *= OF_GAP if iteration < PATIENCE else OF_PATIENT_GAP
+            level = max(gap, abs(miss_cost)) / unit if gap > 0.0 or miss_cost != 0.0 else gap
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 10.0 * tolerance
             if miss <= enough:

@@ -18,9 +18,7 @@ HUGE = 1e100  # numbers of a problem from here on make a frame invalid
 
 # Certificate (certificate.py, problem_scale.py)
 GAP = 1e-9  # of a solved frame, without unit
-TOLERANCE = (
-    1e-6  # miss of a moment over max(1 N m, |b|), and price of the misses as a share of W, of a solved frame
-)
+TOLERANCE = 1e-6  # miss of a moment over max(1 N m, |b|), and cost of the misses over W, of a solved frame
 UNIT_ROUNDING = 2.0**-53
 LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 ROUNDED = 8.0 * UNIT_ROUNDING  # share by which a product of two rounded numbers may miss a third one
@@ -44,12 +42,15 @@ NO_ROOM = 1e-12  # distance between the bounds at which a muscle counts as fixed
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9  # share of the way to the nearest bound that a step may go
 LONG = 25  # number of iterations after which the second share holds
 PATIENCE = 40  # number of iterations after which a tenfold tolerance is enough
-PRICES, PATIENT_PRICES = (1e4, 1e2), (10.0, 1e-3)
-"""Weights of the gap and of the worth of missed moments beside the miss of the moments, before PATIENCE and after it.
+END_WEIGHTS, PATIENT_END_WEIGHTS = (1e4, 1e2), (10.0, 1e-3)
+"""Weights of the gap and of the cost of missed moments beside the miss of the moments, before PATIENCE and after it.
 
 With the tolerance 1e-9 a frame ends at a gap of 1e-13, which leaves activations an error of about its root, and at a
-worth of 1e-11; with patience at what the certificate allows.
+cost of the misses of 1e-11 W; with patience at what the certificate allows. A missed moment with a reserve may count
+by the change of the reserve that closes it, as in the certificate.
 """
+OF_LOWER = 1e-2
+"""Least W at which a frame ends, over sum_i |f_i'(lower_i)| a_i: marginal costs vanish where targets are met."""
 FIRST = (0.02, 0.3)  # least and largest start, as a share of the way from the lower to the upper bound
 FIRST_MU = 0.1
 NOTHING_MISSING = 1e-12
@@ -92,7 +93,7 @@ PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more
     SLOPE, CURVATURE, PULL, INVERSE, RIGHT, D_A, D_L,
     D_U, INVERSE_BELOW, INVERSE_ABOVE, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS, SECANT,
     # of all muscles
-    ALL_LOWER, ALL_UPPER, FREE_UPPER, INSIDE, MARGINAL, THETA, ALL_PULL,
+    ALL_LOWER, ALL_UPPER, FREE_UPPER, INSIDE, MARGINAL, WHOLE_SLOPE, ALL_PULL,
     HALF, PULL_ERROR, RISE,
     # from here on c of each term of the cost that is no polynomial
     OTHER_TERMS,

@@ -116,12 +116,12 @@ def renew(tab: Any, start: Any, basis: Any, fresh: Any, size: int) -> bool:
 
 
 @compiled
-def set_basic(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, raw: Any, value: Any, basis: Any,
+def set_basic(tab: Any, start: Any, goal: Any, base: Any, sizes: Any, raw: Any, value: Any, basis: Any,
               held: Any, left: Any) -> None:  # fmt: skip
     """Compute the basic variables from the others, and again from what the equations then lack.
 
-    held: (m,) the values of the variables of equations, which are basic in their rows. doubt: (m,) the sizes of the
-    terms of each equation, `base` of those that are constant.
+    held: (m,) the values of the variables of equations, which are basic in their rows. sizes: (m,) the sum of
+    the sizes of the terms of each equation, `base` of those that are constant.
     """
     hard, size = raw.shape
     passes: Any = np.int64(2)
@@ -132,11 +132,11 @@ def set_basic(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, raw: Any, 
             passes = np.int64(3)
     for again in range(passes):
         for k in range(hard):
-            left[k], doubt[k] = goal[k], base[k]
+            left[k], sizes[k] = goal[k], base[k]
             for j in range(size):
                 term = raw[k, j] * value[j]
                 left[k] -= term
-                doubt[k] += abs(term)
+                sizes[k] += abs(term)
         for r in range(hard):
             change = 0.0
             if again < 2 and basis[r] < size:
@@ -150,15 +150,15 @@ def set_basic(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, raw: Any, 
 
 
 @compiled
-def search(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, units: float, raw: Any, total: Any, cost: Any,
-           width: Any, value: Any, place: Any, basis: Any, held: Any, left: Any, price: Any, reduced: Any,
+def search(tab: Any, start: Any, goal: Any, base: Any, sizes: Any, units: float, raw: Any, total: Any, cost: Any,
+           width: Any, value: Any, place: Any, basis: Any, held: Any, left: Any, phase_cost: Any, reduced: Any,
            multiplier: Any, most: int) -> tuple[int, int]:  # fmt: skip
     """Walk from a basis to the optimum; return claim and steps. `multiplier` is y of the phase in which it ends."""
     hard, size = raw.shape
     still: Any = np.int64(0)
     beyond = True
     for step in range(most):
-        set_basic(tab, start, goal, base, doubt, raw, value, basis, held, left)
+        set_basic(tab, start, goal, base, sizes, raw, value, basis, held, left)
         beyond = False
         for r in range(hard):
             unsure = NOTHING
@@ -166,31 +166,31 @@ def search(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, units: float,
                 effect = abs(tab[r, size + k])
                 if basis[r] >= size:
                     effect = max(effect, abs(start[r, size + k]))
-                unsure += units * UNIT * effect * doubt[k]
+                unsure += units * UNIT * effect * sizes[k]
             x, high = (value[basis[r]], 1.0) if basis[r] < size else (held[r], 0.0)
             if basis[r] < size and width[basis[r]] == np.inf:
                 high = np.inf
-            price[r] = 0.0
+            phase_cost[r] = 0.0
             if x < -unsure:
-                price[r], beyond = -1.0, True
+                phase_cost[r], beyond = -1.0, True
             elif x > high + unsure:
-                price[r], beyond = 1.0, True
+                phase_cost[r], beyond = 1.0, True
         if not beyond:
             for r in range(hard):
-                price[r] = cost[basis[r]] if basis[r] < size else 0.0
+                phase_cost[r] = cost[basis[r]] if basis[r] < size else 0.0
         heaviest = 0.0
         for k in range(hard):
             multiplier[k], weight = 0.0, 0.0
             for r in range(hard):
-                multiplier[k] += price[r] * tab[r, size + k]
-                weight += abs(price[r] * tab[r, size + k])
+                multiplier[k] += phase_cost[r] * tab[r, size + k]
+                weight += abs(phase_cost[r] * tab[r, size + k])
             heaviest = max(heaviest, weight)
         for r in range(
             hard
         ):  # what y leaves of the reduced costs of basic variables is the error of the tableau
             left[r] = 0.0
             if basis[r] < size:
-                left[r] = price[r]
+                left[r] = phase_cost[r]
                 for k in range(hard):
                     left[r] -= multiplier[k] * raw[k, basis[r]]
         for k in range(hard):
@@ -228,11 +228,11 @@ def search(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, units: float,
             x, high = (value[basis[r]], 1.0) if basis[r] < size else (held[r], 0.0)
             if basis[r] < size and width[basis[r]] == np.inf:
                 high = np.inf
-            if beyond and price[r] < 0.0:
+            if beyond and phase_cost[r] < 0.0:
                 if rate < 0.0:
                     continue
                 room, end = -x, LOW
-            elif beyond and price[r] > 0.0:
+            elif beyond and phase_cost[r] > 0.0:
                 if rate > 0.0:
                     continue
                 room, end = x - high, HIGH
@@ -269,7 +269,7 @@ def search(tab: Any, start: Any, goal: Any, base: Any, doubt: Any, units: float,
 def run(
     matrix, right, lower, upper, cost, units,
     x, multiplier, claim, steps,
-    raw, start, tab, goal, base, doubt, held, left, price, scale, width, unit, slope, value, total, reduced,
+    raw, start, tab, goal, base, sizes, held, left, phase_cost, scale, width, unit, slope, value, total, reduced,
     place, basis, fresh,
 ):  # fmt: skip
     """Solve the program of every frame: matrix (T, m, k), right-hand sides (T, m), bounds and costs (T, k).
@@ -318,8 +318,8 @@ def run(
         claim[t], steps[t] = FAILED, 0
         for _ in range(RENEWALS):
             most = MOST_STEPS * (hard + size)
-            found, taken = search(tab, start, goal, base, doubt, units, raw, total, slope, width, value, place, basis,
-                                  held, left, price, reduced, multiplier[t], most)  # fmt: skip
+            found, taken = search(tab, start, goal, base, sizes, units, raw, total, slope, width, value, place, basis,
+                                  held, left, phase_cost, reduced, multiplier[t], most)  # fmt: skip
             claim[t] = found
             steps[t] += taken
             if found == FAILED or (taken == 0 and steps[t] > 0) or not renew(tab, start, basis, fresh, size):

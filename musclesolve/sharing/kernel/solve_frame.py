@@ -14,7 +14,13 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, inlined, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import gap_of, is_certified, slopes_of, value_of
+from musclesolve.sharing.kernel.compiled_certificate import (
+    gap_of,
+    is_certified,
+    row_residual,
+    slopes_of,
+    value_of,
+)
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
@@ -307,20 +313,15 @@ def accept(data: Data, t: int, output: FrameOutput) -> int:
 @compiled
 def certify(
     data: Data, t: int, reserved: bool, weight: Any, of_rows: Any, output: FrameOutput, w: Any
-) -> tuple[bool, float]:  # fmt: skip
-    """Compute gap, cost, its bound and the miss of the moments of the numbers in the output.
-
-    Returns whether they certify the frame, and the gap, in its unit.
-    """
+) -> bool:  # fmt: skip
+    """Compute gap, cost, its bound and the miss of the moments of the output; return whether the frame is certified."""
     activation, reserve, multiplier = output.activation[t], output.reserve[t], output.multiplier[t]
-    excess, unit, price, shift, missed = gap_of(
+    excess, unit, miss_cost, shift, missed = gap_of(
         data, t, reserved, weight, activation, reserve, multiplier, of_rows, w
     )
     value, of_reserves = value_of(data.terms, t, activation), 0.0
     for k in range(data.soft_target.shape[1]):
-        short, row = data.soft_target[t, k], data.soft_matrix[t, k]
-        for i in range(activation.size):
-            short -= row[i] * activation[i]
+        short = row_residual(data, t, k, activation)
         value += 0.5 * data.soft_weight[t, k] * short * short
     if reserved:
         for r in range(reserve.size):
@@ -333,17 +334,14 @@ def certify(
         power = max(power, data.terms.exponent[k])
     whole -= (activation.size + power + 4.0) * UNIT_ROUNDING * abs(whole)
     output.cost[t], output.cost_bound[t] = value, whole - excess - shift
-    return is_certified(excess, unit, price, missed), output.gap[t]
+    return is_certified(excess, unit, miss_cost, missed)
 
 
 @compiled
 def rows_from(data: Data, t: int, activation: Any, of_rows: Any) -> None:
     """Compute the multipliers w (t - G a) of the soft rows that activations (n,) imply into `of_rows` (k,)."""
     for k in range(data.soft_target.shape[1]):
-        short, row = data.soft_target[t, k], data.soft_matrix[t, k]
-        for i in range(activation.size):
-            short -= row[i] * activation[i]
-        of_rows[k] = data.soft_weight[t, k] * short
+        of_rows[k] = data.soft_weight[t, k] * row_residual(data, t, k, activation)
 
 
 @compiled
@@ -397,7 +395,7 @@ def certified(
         of_rows[k] = s[MULTIPLIER, hard + k]
     if not dual:
         rows_from(data, t, output.activation[t], of_rows)
-    holds, _gap = certify(data, t, reserved, s[RESERVE_WEIGHT], of_rows, output, w)
+    holds = certify(data, t, reserved, s[RESERVE_WEIGHT], of_rows, output, w)
     if holds and reserved == weighted:
         for r in range(s.shape[1]):  # the start of the next frame
             s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else of_rows[r - hard]

@@ -45,8 +45,8 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, LEAST_OMEGA, LONG, NO_ROOM, NOTHING_MISSING,
-    PATIENCE, PATIENT_PRICES, PRICES, RIDGE, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER,
+    DIVERGED, EMPTY_PIVOT, EMPTY_ROW, END_WEIGHTS, FIRST, FIRST_MU, LEAST_OMEGA, LONG, NO_ROOM, NOTHING_MISSING,
+    OF_LOWER, PATIENCE, PATIENT_END_WEIGHTS, RIDGE, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER,
 )  # fmt: skip
 
 Changes = Sequence[tuple[Array, Array]]
@@ -134,6 +134,7 @@ class _Frames:
     compliance: Array  # C, (T, m + k)
     row_curvature: Array  # second derivatives of the soft rows by each activation, (T, n)
     free: Array  # 1 where the activation may move, else 0, (T, n)
+    at_lower: Array  # sizes of the marginal costs at the lower bounds, zero where not finite, (T, n)
     omega: Array  # (T, n)
     a: Array  # (T, n)
     multiplier: Array  # (T, m + k)
@@ -213,15 +214,20 @@ class FramesInteriorPoint:
             # no activation costs anything: the exact multipliers are zero
             free_of_charge = (slope == 0).all(axis=1) & near & exact
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
-            # the duality gap of the linearized cost, and the price of missed moments, in its unit (certificate.py)
+            # the duality gap of the linearized cost, and the cost of missed moments, in its unit (certificate.py)
             excess = (slope - pull) * x.free
             room = np.where(excess > 0.0, x.low.x, -x.high.x)
             gap, unit = (excess * room).sum(axis=1), (np.abs(slope) * x.a * x.free).sum(axis=1)
+            unit = np.maximum(unit, OF_LOWER * (x.at_lower * x.a).sum(axis=1))
             if isinstance(cost, NoCost):  # the squares of the reserves are the cost
                 unit = unit + (compliance * np.square(x.multiplier[:, :hard])).sum(axis=1)
-            price = np.abs((x.multiplier[:, :hard] * x.short()[:, :hard]).sum(axis=1))
-            of_gap, of_price = PRICES if iteration < PATIENCE else PATIENT_PRICES
-            level = np.maximum(of_gap * gap, of_price * price)
+            short, worth = x.short()[:, :hard], x.multiplier[:, :hard] * x.short()[:, :hard]
+            met = np.where(compliance > 0.0, 0.5 * np.square(short) / compliance, np.inf)
+            by_reserve = met < np.abs(worth)
+            gap = gap + np.where(by_reserve, met, 0.0).sum(axis=1)
+            miss_cost = np.abs(np.where(by_reserve, 0.0, worth).sum(axis=1))
+            of_gap, of_misses = END_WEIGHTS if iteration < PATIENCE else PATIENT_END_WEIGHTS
+            level = np.maximum(of_gap * gap, of_misses * miss_cost)
             miss = np.maximum(miss, np.where(level > 0.0, level / unit, level))
             enough = self.tolerance if iteration < PATIENCE else 10.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
@@ -270,8 +276,9 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
     below, above = first * width, (1.0 - first) * width
     low = Barrier(below, FIRST_MU * omega / below + np.maximum(slope, 0.0))
     high = Barrier(above, FIRST_MU * omega / above + np.maximum(-slope, 0.0))
-    number = np.arange(len(a))
-    return _Frames(number, matrix, target, compliance, curvature, free, omega, a, guess, low, high)
+    number, at_lower = np.arange(len(a)), np.abs(cost.term_gradient(problem, lower)) * free
+    at_lower = np.where(np.isfinite(at_lower), at_lower, 0.0)
+    return _Frames(number, matrix, target, compliance, curvature, free, at_lower, omega, a, guess, low, high)
 
 
 def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
