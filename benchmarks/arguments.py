@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -35,19 +34,6 @@ def input_folder(text: str) -> Path:
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r} is no folder: name a folder with recordings")
     return path
-
-
-def bank_arguments(about: str | None, count: int, kinds: Iterable[str]) -> tuple[Path, int, int, list[str]]:
-    """DATA, COUNT, SEED and KIND ... of a bank that draws: folder, number of draws, seed, kinds that are named."""
-    parser = command_line(about)
-    parser.add_argument("data", type=input_folder, metavar="DATA")
-    parser.add_argument("count", type=int, nargs="?", default=count, metavar="COUNT")
-    parser.add_argument("seed", type=int, nargs="?", default=1, metavar="SEED")
-    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"all unless named: {', '.join(kinds)}")
-    given = parser.parse_args()
-    if unknown := sorted({*given.kinds} - {*kinds}):
-        parser.error(f"there is no kind {', '.join(unknown)}")
-    return given.data, given.count, given.seed, given.kinds
 
 
 def input_file(text: str) -> Path:

@@ -286,7 +286,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.muscles: BOTH,
         list_commands.person: (),
         list_commands.markers: BOTH,
-        list_commands.faults: BOTH,
         list_commands.costs: BOTH,
         list_commands.solvers: BOTH,
         list_commands.figures: BOTH,

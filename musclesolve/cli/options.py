@@ -33,8 +33,7 @@ solver_names = _completing(
 marker_set_names = _completing("musclesolve.laboratory.markers.marker_names", lambda sets: sets.marker_sets())
 muscle_set_names = _completing("muscle_db", lambda sets: sets.available())
 muscle_names = _completing("muscle_db", lambda sets: [muscle.name for muscle in sets.load()])
-fault_names = _completing("musclesolve.studies.synthetic.faults", lambda faults: faults.faults())
-"""Costs; solvers that are installed; bundled marker sets and muscle sets; muscles of the default set; faults."""
+"""Costs; solvers that are installed; bundled marker sets and muscle sets; muscles of the default set."""
 
 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]
@@ -80,7 +79,6 @@ NAMES = {
     "database": muscle_set_names,
     "muscles": muscle_names,
     "marker_set": marker_set_names,
-    "faults": fault_names,
 }
 """Completion of the shell for the option of a setting."""
 

@@ -14,6 +14,7 @@ from command_line import typed
 from recorded_data import recorded
 from said import judgement, summary
 from synthetic_result import set_status
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import check, read_result
@@ -25,24 +26,33 @@ from musclesolve.data import reference_stride
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, Where
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.studies.synthetic import plant
-
-PLANTED = {
-    "sound": "usable",
-    "forces_early_30ms": "not_usable",
-    "mass_wrong": None,
-    "plate_baseline": None,
-    "marker_slipped": None,
-}
-"""A fault of the bundled stride, or none -> the verdict, where one is due."""
 
 
-@pytest.fixture(scope="module", params=list(PLANTED))
+def other_axis_up(copy: TrialCopy) -> None:
+    copy.set_key("laboratory", "up", '"+y"')
+
+
+def mass_of_another(copy: TrialCopy) -> None:
+    copy.set_key("subject", "mass_kg", f"{1.15 * copy.settings.subject.mass_kg:.2f}")
+
+
+def ankle_jumps(copy: TrialCopy) -> None:
+    first = copy.frame(0.5)
+    copy.move(copy.marker("ankle_lateral_r"), slice(first, first + 2), copy.in_file((0.1, 0.0, 0.0)))
+
+
+CHANGES = {"sound": None, "axis": other_axis_up, "mass": mass_of_another, "leap": ankle_jumps}
+VERDICTS = {"sound": "usable", "axis": "not_usable"}
+"""A change of the bundled stride, or none -> the verdict, where one is due."""
+
+
+@pytest.fixture(scope="module", params=list(CHANGES))
 def trial(request, tmp_path_factory) -> tuple[str, Path]:
-    name = request.param
-    return name, reference_stride() if name == "sound" else plant(
-        name, reference_stride(), tmp_path_factory.mktemp(name)
-    )
+    name, copy = request.param, TrialCopy()
+    if (change := CHANGES[name]) is None:
+        return name, reference_stride()
+    change(copy)
+    return name, copy.write(tmp_path_factory.mktemp(name))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +66,7 @@ def said(trial, report):
     """Return the judgement of `check`."""
     judgement = report.judgement
     assert judgement is not None
-    assert PLANTED[trial[0]] in (None, judgement.verdict), judgement.sentence
+    assert VERDICTS.get(trial[0]) in (None, judgement.verdict), judgement.sentence
     return judgement
 
 

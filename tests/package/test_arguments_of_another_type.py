@@ -116,7 +116,5 @@ def test_records_and_shapes_of_another_kind_are_refused():
         ms.files.write_mot("none.mot", "table")
     with refused("bad_shape", "(2, 2, 2)"):
         ms.laboratory.gait_deviation_index(np.ones((2, 2, 2)), np.ones((2, 2, 2)))
-    with refused("unknown_name", "there is no fault"):
-        ms.synthetic.plant([[]], "trial.toml", "none")
     with refused("no_numbers", "Dataset"):
         ms.cameras.calibrate_cameras(xr.Dataset(), xr.Dataset(), xr.Dataset())

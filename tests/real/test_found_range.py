@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from examined import examined
 from said import judgement
-from thorough import some
+from trial_copy import TrialCopy
 
 import musclesolve as ms
+from musclesolve._util.arrays import true_runs
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.files import Trial
 from musclesolve.laboratory.results.dataset import frame_validity as frames
-from musclesolve.studies.synthetic import faults, plant
 
 
 @pytest.fixture(scope="module")
@@ -58,19 +60,33 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     assert np.abs(moment).max() < 0.5
 
 
-@pytest.mark.in_part(2)
-@pytest.mark.parametrize(
-    "name",
-    some(
-        ["forces_early_30ms", "mass_wrong", "marker_misspelt", "plate_turned", "plate_drift", "leap", "gap"],
-        2,
-    ),
-)
-def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, name):
-    assert examined(plant(name, path, tmp_path)).codes == (faults()[name].code,)
+def other_mass(copy: TrialCopy) -> None:
+    copy.set_key("subject", "mass_kg", f"{1.15 * copy.settings.subject.mass_kg:.2f}")
 
 
-def test_a_contact_that_was_not_measured_ends_the_range(path, tmp_path):
-    report = examined(plant("contact_not_measured", path, tmp_path))
+def other_marker(copy: TrialCopy) -> None:
+    copy.set_key("mapping", "toe_r", '"R.Tow"')
+
+
+@pytest.mark.parametrize(("change", "code"), [(other_mass, "mass"), (other_marker, "mapping")])
+def test_faults_are_found_as_in_a_range_given_by_hand(
+    path: Path, tmp_path: Path, change: Callable[[TrialCopy], None], code: str
+) -> None:
+    copy = TrialCopy(path)
+    change(copy)
+    assert copy.examined(tmp_path).codes == (code,)
+
+
+def test_a_contact_that_was_not_measured_ends_the_range(path: Path, tmp_path: Path) -> None:
+    copy = TrialCopy(path)
+    (plate,) = copy.plates("l")
+    loaded = true_runs(copy.plate(plate, "force")[:, 2] > LOADED_FROM_N)
+    first, last = max(loaded, key=lambda contact: contact[1] - contact[0])
+    lost = slice(max(first - 40, 0), last + 40)
+    for role in ("force", "moment"):
+        vectors = copy.plate(plate, role)
+        vectors[lost] = 0.0
+        copy.set_plate(plate, role, vectors)
+    report = copy.examined(tmp_path)
     (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
     assert report.ok and "Left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said

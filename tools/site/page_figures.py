@@ -10,7 +10,6 @@ import re
 import shutil
 import sys
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +25,6 @@ from places import ROOT
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.studies.synthetic import plant
 
 
 def main(folder: Path) -> None:
@@ -52,20 +50,6 @@ def main(folder: Path) -> None:
     draw(
         folder / "predicted.png", "vertical ground force [N]", with_plates=measured, without_plates=predicted
     )
-
-    plate_off = plant("right_points_30mm_ahead", walk, folder / "plate_off")
-    body = ms.studies.calibrate_body([plate_off])
-    body.save(plate_off.with_name("body.toml"))
-    (used,) = tomllib.loads(plate_off.with_name("body.toml").read_text())["trial"]
-    calibrated = written(
-        plate_off,
-        "calibrated.toml",
-        ("[subject]", f'[plates]\n{toml_lines(used["plates"])}\n\n[subject]\nbody = "body.toml"'),
-    )
-    before, after = (
-        ms.run(trial).pelvis_residual.sel(component="moment_y") for trial in (plate_off, calibrated)
-    )
-    draw(folder / "body.png", "moment missing at the pelvis [N m]", before=before, after=after)
 
     problem = ms.leg_problem(result, "r")
     vasti = [number for number, name in enumerate(problem.muscle) if name.startswith("vastus")]

@@ -140,14 +140,6 @@ def markers(
     finish("markers", [table], lambda: {"markers": [asdict(marker_sets()[name])]})
 
 
-def faults() -> None:
-    """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.studies.synthetic.faults import faults
-
-    rows = [{"name": name, "what": " ".join(fault.about.split())} for name, fault in faults().items()]
-    _listed("faults", ("name", "what"), rows, "musclesolve synthesize --fault NAME")
-
-
 def costs(
     figure: Annotated[
         Path | None,

@@ -256,8 +256,6 @@ def synthesize(
         synthetic_recording.check_free(output, files)
         paths = write_files(output, files)
     print_files(paths)
-    if planted := stated.get("faults"):
-        print_summary(f"{'planted':<17} {', '.join(planted)}")
     trial = output / TRIAL_FILE
     check, run = ["musclesolve", "check", str(trial)], ["musclesolve", "run", str(trial), "-o"]
     print_summary(f"{'next':<17} {shlex.join(check)}; {shlex.join([*run, str(output / 'results')])}")

@@ -1,4 +1,4 @@
-"""Lists of the known muscle sets, their muscles and passive joint moments, marker sets and faults, as tables."""
+"""Lists of the known muscle sets with their muscles and passive joint moments, and of marker sets, as tables."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -174,7 +174,6 @@ class SyntheticSettings(Settings):
         "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
         "absent. With it the trial file has no [time]: the range is for the reader to determine"
     )
-    faults: tuple[str, ...] = setting("a fault to plant (`musclesolve faults` lists them)", default=())
     seed: int = setting("seed of the random numbers", default=SEED, minimum=0)
     decimals: int = setting("decimals of a marker coordinate in millimeters", default=4, within=(0, 12))
 

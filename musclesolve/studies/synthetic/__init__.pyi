@@ -1,4 +1,2 @@
-from .faults import faults as faults
-from .faults import plant as plant
 from .reference_stride import reference_stride as reference_stride
 from .running_stride import running_stride as running_stride

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import as_text, check_known, few, unknown_name
+from musclesolve._util.messages import as_text, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.laboratory.markers.marker_names import marker_sets
 from musclesolve.laboratory.recording.axes import global_from_laboratory
 from musclesolve.laboratory.recording.command_settings import CUTOFF_HZ, SIGMAS, SyntheticSettings
-from musclesolve.studies.synthetic.faults import faults
 from musclesolve.tables.settings import is_number, settings_of
 
 Gap = tuple[str, float, float]
@@ -47,18 +46,12 @@ class RecordingOptions(SyntheticSettings):
             self.steps and all(re.fullmatch(r"[rl][1-9]\d*", s) for s in self.steps)
         )
         self._need("steps", of_a_foot, "a list of contacts such as r2 and l2")
-        known, plain = faults(), not self.cameras and self.marker_set is None
-        self._need("faults", self.faults is not None, f"some of {few(known, 20)}")
-        check_known(self.faults, "fault", known, where="faults")
-        self._need("faults", plain or not self.faults, "none of them with cameras or a marker set")
         sets = marker_sets()
         if self.marker_set is not None and self.marker_set not in sets:
             raise unknown_name(self.marker_set, "marker set", sets, where="marker_set")
         self._need("cameras", self.cameras != 1, "0, or 2 to 100 cameras")
-        plain = plain and not self.faults
-        self._need(
-            "functional_deg", plain or not self.functional_deg, "0 with cameras, faults or a marker set"
-        )
+        plain = not self.cameras and self.marker_set is None
+        self._need("functional_deg", plain or not self.functional_deg, "0 with cameras or a marker set")
         self._need("noise_px", not self.noise_px or self.cameras, "0 where no cameras have pixels")
         turns = f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
         self._need("turn_deg", abs(self.turn_deg) <= MOST_TURN_DEG * self.strides, turns)

@@ -23,7 +23,6 @@ from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, Quantity
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
-from musclesolve.studies.synthetic.faults import plant_all
 from musclesolve.studies.synthetic.places import (
     Places,
     marker_places,
@@ -112,8 +111,6 @@ def recording_files(
                 write_trc(beside / f"{kind}.trc", markers, decimals=chosen.decimals)
         write_mot(beside / FORCES, plates(stride, chosen), decimals=FORCE_DECIMALS)
         (beside / TRIAL).write_text(trial_text(stride, chosen), encoding="utf-8")
-        if chosen.faults:
-            beside = plant_all(chosen.faults, beside / TRIAL, beside / "faulty").parent
         contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir()) if file.is_file()}
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))

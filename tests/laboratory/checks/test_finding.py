@@ -17,7 +17,6 @@ from trial_copy import TrialCopy
 import musclesolve as ms
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, codes, sorted_findings, texts
 from musclesolve.laboratory.results.judgement import Report
-from musclesolve.studies.synthetic import plant
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 SOURCES = list(Path(ms.__file__).parent.rglob("*.py"))
@@ -76,7 +75,9 @@ def test_the_command_prints_all_and_ends_with_the_verdict() -> None:
 
 
 def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None:
-    trial = plant("force_in_kilonewtons", STRIDE, tmp_path)
+    copy = TrialCopy(STRIDE)
+    copy.change_plates(["force", "moment"], lambda newtons: 0.001 * newtons)
+    trial = copy.write(tmp_path)
     answer = typed("check", trial)
     assert answer.exit_code == 2
     assert "force_units" in answer.stdout
@@ -87,7 +88,9 @@ def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None
 
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
-    trial = plant("cutoff_too_low", STRIDE, tmp_path)
+    copy = TrialCopy(STRIDE)
+    copy.set_key("filter", "cutoff_hz", "1.5")
+    trial = copy.write(tmp_path)
     assert typed("check", trial).exit_code == 0
     assert ms.check(trial).codes == ("cutoff",)
 

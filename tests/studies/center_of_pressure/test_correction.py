@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 from scipy.optimize import minimize
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve.dynamics import Wrench, projected_moments
@@ -20,7 +21,6 @@ from musclesolve.studies.center_of_pressure import (
     optimality_gap,
     polygon_least_squares,
 )
-from musclesolve.studies.synthetic import plant
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
@@ -123,9 +123,9 @@ def test_a_misplaced_plate_is_found(trial, plain, shift):
 
 
 def test_a_plate_off_by_ten_centimeters_is_corrected_into_the_sole(trial, tmp_path):
-    wrong = ms.studies.center_of_pressure_correction(
-        plant("pressure_offset_100mm", trial.files["trial"], tmp_path)
-    )
+    copy = TrialCopy(trial.files["trial"])
+    copy.change_plates(["point"], lambda point: point + np.array([0.1, 0.0, 0.0]), "r")
+    wrong = ms.studies.center_of_pressure_correction(copy.write(tmp_path))
     status, shown = wrong["status"].values, wrong["status"].values >= CORRECTED
     place = (wrong["center_of_pressure"] + wrong["shift"]).values[shown, :2]
     off = status[shown] == OFF_THE_FOOT

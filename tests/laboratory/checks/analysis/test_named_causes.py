@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve.studies.synthetic import plant
 
 
-@pytest.mark.parametrize("fault", ["plates_swapped", "sides_swapped", "up_axis_wrong"])
-def test_run_names_the_cause_that_check_names(fault: str, tmp_path: Path) -> None:
-    trial = plant(fault, ms.data.reference_stride(), tmp_path)
+def other_axis_up(copy: TrialCopy) -> None:
+    copy.set_key("laboratory", "up", '"+y"')
+
+
+def knees_exchanged(copy: TrialCopy) -> None:
+    copy.exchange(copy.marker("knee_lateral_r"), copy.marker("knee_lateral_l"))
+
+
+@pytest.mark.parametrize("change", [other_axis_up, knees_exchanged])
+def test_run_names_the_cause_that_check_names(change: Callable[[TrialCopy], None], tmp_path: Path) -> None:
+    copy = TrialCopy()
+    change(copy)
+    trial = copy.write(tmp_path)
     first = ms.check(trial).findings[0]
     with pytest.raises(ms.InputError) as refused:
         ms.run(trial)
@@ -22,6 +33,8 @@ def test_run_names_the_cause_that_check_names(fault: str, tmp_path: Path) -> Non
 
 
 def test_the_refusal_of_an_argument_stays(tmp_path: Path) -> None:
-    trial = plant("plates_swapped", ms.data.reference_stride(), tmp_path)
+    copy = TrialCopy()
+    other_axis_up(copy)
+    trial = copy.write(tmp_path)
     with pytest.raises(ms.InputError, match="side"):
         ms.run(trial, side="right")

@@ -20,8 +20,6 @@ from musclesolve.laboratory.checks.case import Case, Check, Recorded, Stage
 from musclesolve.laboratory.checks.check import all_checks, examined_file
 from musclesolve.laboratory.results.finding import Finding, Where
 from musclesolve.laboratory.results.judgement import Report
-from musclesolve.studies.synthetic import plant
-from musclesolve.studies.synthetic.faults import plant_all
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 checking = sys.modules["musclesolve.laboratory.checks.check"]
@@ -36,7 +34,11 @@ RAISED = {
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording with two faults that different checks find."""
-    return plant_all(["gap", "mass_wrong"], STRIDE, tmp_path_factory.mktemp("faulty"))
+    copy = TrialCopy(STRIDE)
+    first = copy.frame(0.3)
+    copy.move(copy.marker("wrist_l"), slice(first, first + round(0.6 * copy.walk.rate)), np.nan)
+    copy.set_key("subject", "mass_kg", f"{1.15 * copy.settings.subject.mass_kg:.2f}")
+    return copy.write(tmp_path_factory.mktemp("faulty"))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,9 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     def broken(*arguments: object, **options: object) -> None:
         raise IndexError("of a list")
 
-    trial = plant("strength_in_per_cent", STRIDE, tmp_path)
+    copy = TrialCopy(STRIDE)
+    copy.set_key("muscles", "strength", "100.0")
+    trial = copy.write(tmp_path)
     monkeypatch.setattr(f"musclesolve.laboratory.checks.{module}.{name}", broken)
     report = check(trial)
     assert set(report.codes) == {"check_failed", "unusual_value"}, str(report)
@@ -157,7 +161,8 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
 
 
 def test_a_wrong_option_does_not_hide_the_pose(tmp_path: Path) -> None:
-    copy = TrialCopy(plant("cost_misspelt", STRIDE, tmp_path / "cost"))
+    copy = TrialCopy(STRIDE)
+    copy.set_key("sharing", "cost", '"stress_cubd"')
     spinning(copy)
     assert set(check(copy.write(tmp_path)).codes) >= {"trial_file", "pose"}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from trial_copy import TrialCopy
 
 import musclesolve
-from benchmarks.sound_variations import drafted
 from musclesolve.laboratory.checks.markers.trajectories import feet_in_step
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded
@@ -39,19 +37,6 @@ def test_a_late_leg_is_named_with_its_delay(name: str, side: str, seconds: float
         )
         assert what.startswith(f"the {later} foot")
         assert 0.5 * (stops + sets_off) == pytest.approx(1000 * abs(frames) / copy.walk.rate, abs=8.0)
-
-
-def test_single_steps_over_held_forces_are_in_step(tmp_path: Path) -> None:
-    """One step on each plate, sampled at the rate of the markers: its events are less exact than many."""
-    folder = recorded("foreign_recordings/flat_foot")
-    case = loaded(drafted(folder, tmp_path / "drafted", 47.5, 1.505, "female"))
-    plates = []
-    for plate in case.trial.forces:
-        at = np.searchsorted(plate.time, case.trial.markers.time).clip(max=len(plate.time) - 1)
-        columns = {name: getattr(plate, name)[at] for name in ("force", "point", "moment")}
-        plates.append(replace(plate, time=case.trial.markers.time, **columns))
-    trial = replace(case.trial, forces=tuple(plates))
-    assert not [*feet_in_step(replace(case, recorded=replace(case.recorded, trial=trial)))]
 
 
 @pytest.mark.parametrize(("ahead", "is_found"), [(0.05, True), (0.01, False)])

@@ -11,7 +11,6 @@ from scipy.interpolate import CubicSpline
 from trial_copy import TrialCopy
 
 import musclesolve
-from benchmarks.sound_variations import drafted
 from musclesolve.files import Trial
 from musclesolve.laboratory.checks.markers.trajectories import _swinging, slips_and_lengths
 from tests.support.examined import loaded
@@ -214,14 +213,6 @@ def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_pa
     )
     severity = {each.code: each.severity for each in musclesolve.check(trial).findings}
     assert severity["marker_slipped"] == "warning" and severity["trial_file"] == "error"
-
-
-def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> None:
-    """Its distance from the heel falls by 21 mm in 60 ms, and is the usual one again 30 ms later."""
-    walk = drafted(recorded("foreign_recordings/functional_walk"), tmp_path / "walk", 60.0, 1.68, "female")
-    case = loaded(walk)
-    said = [f for f in slips_and_lengths(case) if "RTOE" in f.where.markers]
-    assert [f.code for f in said] == ["leap"] and "and back again" in said[0].what
 
 
 def test_samples_that_the_analysis_leaves_out_have_no_effect(tmp_path: Path) -> None:

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from recorded_data import recorded
 from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve.files import Trial
 from musclesolve.studies import synthetic_recording
-from musclesolve.studies.synthetic import plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
@@ -68,7 +66,10 @@ def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
 def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = examined(plant("walks_backward", recorded_walk_trial.path, tmp_path))
+    copy = TrialCopy(recorded_walk_trial.path)
+    forward = copy.settings.laboratory.forward
+    copy.set_key("laboratory", "forward", f'"{"-" if forward[0] == "+" else "+"}{forward[1]}"')
+    report = copy.examined(tmp_path)
     assert report.ok
     assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
         ("walking_direction", "warning")

@@ -12,16 +12,13 @@ from examined import examined
 from trial_copy import TrialCopy
 
 import musclesolve as ms
-from benchmarks.sound_variations import copy_of, cut
 from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.laboratory.checks.case import Case, change_markers, load
 from musclesolve.laboratory.checks.files.times_units_axes import copied_frames
-from musclesolve.laboratory.checks.markers.trajectories import held_samples, noise, slips_and_lengths
+from musclesolve.laboratory.checks.markers.trajectories import held_samples, noise
 from musclesolve.signals import low_pass
 from musclesolve.studies import synthetic_recording
-from musclesolve.studies.synthetic.trial_copy import write_copy
-from tests.support.recorded_data import recorded
 
 
 @pytest.fixture(scope="module")
@@ -135,11 +132,3 @@ def test_a_cut_off_for_running_is_named_on_a_walk(recorded_walk_trial: Trial, tm
         copy = TrialCopy(recorded_walk_trial.path)
         copy.set_key("filter", "cutoff_hz", cutoff)
         assert {*check(copy.write(tmp_path / cutoff)).codes} - {"implausible", "at_edge"} == codes
-
-
-def test_a_glitch_of_one_frame_has_not_slipped_in_a_short_window(tmp_path: Path) -> None:
-    """The marker leaves its place by a step below the limit, and comes back by one above it."""
-    copy = copy_of(recorded("treadmill_walk/p3/walk.toml"), tmp_path / "whole")
-    cut(copy, 1.74, 2.40)
-    case, _ = load(write_copy(copy, tmp_path / "cut"))
-    assert case is not None and "marker_slipped" not in {each.code for each in slips_and_lengths(case)}

@@ -1,18 +1,12 @@
-"""Plates of a synthetic recording: their noise and the faults of their channels act at the middle of each plate."""
+"""Plates of a synthetic recording: their noise acts at the middle of each plate."""
 
 import numpy as np
-import pytest
-from refusals import refused
-from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve._util.arrays import true_runs
-from musclesolve.constants import LOADED_FROM_N
 from musclesolve.studies import synthetic_recording
-from musclesolve.studies.synthetic import plant, reference_stride
+from musclesolve.studies.synthetic import reference_stride
 from musclesolve.studies.synthetic.places import plate_middles
-from musclesolve.studies.synthetic.reference_stride import pressure
 
 
 def right(trial_path):
@@ -49,50 +43,3 @@ def test_a_plate_lies_under_every_contact():
     expected = [1.1] * 6 + [3.0] * 4
     np.testing.assert_allclose(plate_middles(vertical, point)[:, 0], expected)
     assert not plate_middles(0.0 * vertical, point).any()
-
-
-@pytest.mark.parametrize(
-    ("fault", "first", "last"), [("plate_baseline", 15.0, 15.0), ("plate_drift", 0.0, 60.0)]
-)
-def test_a_wrong_zero_goes_on_into_the_center_of_pressure(tmp_path, fault, first, last):
-    made = synthetic_recording(tmp_path / "clean", truth=False)
-    clean, wrong = (TrialCopy(path) for path in (made, plant(fault, made, tmp_path / "wrong")))
-    force, point, moment = (
-        [copy.plate(0, role) for copy in (clean, wrong)] for role in ("force", "point", "moment")
-    )
-    extra = np.linspace(first, last, len(force[0]))[:, None] * [0.0, 0.0, 1.0]
-    np.testing.assert_allclose(force[1], force[0] + extra, atol=1e-4)
-    middle = plate_middles(force[0][:, 2], point[0])
-    shown, swing = force[1][:, 2] > 2.001, force[0][:, 2] == 0.0
-    total = [np.cross(*pair) + free for *pair, free in zip(point, force, moment, strict=True)]
-    np.testing.assert_allclose(total[1][shown], (total[0] + np.cross(middle, extra))[shown], atol=0.03)
-    assert np.sum(shown & swing) > 100
-    np.testing.assert_allclose(point[1][shown & swing], middle[shown & swing], atol=1e-4)
-
-
-def test_middles_are_within_the_path_of_the_pressure():
-    stride = reference_stride()
-    time = np.linspace(0.0, 3.0 * stride.period, 900)
-    wrench = stride.wrenches(time)[0]
-    point, _ = pressure(wrench.force, wrench.moment, LOADED_FROM_N)
-    away = plate_middles(wrench.force[:, 2], point) - point
-    loaded = wrench.force[:, 2] >= LOADED_FROM_N
-    assert np.abs(away[loaded, :2]).max() < 0.2
-
-
-def test_only_the_steps_that_are_named_have_a_plate(tmp_path):
-    every = read_trial(synthetic_recording(tmp_path / "every", strides=2, truth=False))
-    some = read_trial(synthetic_recording(tmp_path / "some", strides=2, truth=False, steps=("r2", "l2")))
-    for plate, whole in zip(some.forces, every.forces, strict=True):
-        loaded = plate.force[:, 2] > 0.0
-        runs = true_runs(loaded)
-        np.testing.assert_array_equal(plate.force[loaded], whole.force[loaded])
-        assert runs == true_runs(whole.force[:, 2] > 0.0)[1:2]
-    assert "[time]" in (tmp_path / "every" / "trial.toml").read_text(encoding="utf-8")
-    assert "[time]" not in (tmp_path / "some" / "trial.toml").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("steps", [(), ("x2",), ("r0",), ("r",), ("r9",), "r2", (2,)])
-def test_steps_that_there_are_not_are_refused(tmp_path, steps):
-    with refused("unknown_name" if steps == ("r9",) else "bad_value", "steps"):
-        synthetic_recording(tmp_path, truth=False, steps=steps)

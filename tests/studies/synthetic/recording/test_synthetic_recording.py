@@ -131,7 +131,6 @@ def test_strides_and_rates(tmp_path):
         ({"noise_px": 2.0}, "bad_value", "noise_px"),
         ({"force_noise_n": 41.0}, "bad_value", "force_noise_n"),
         ({"unloaded_below_n": 0.0}, "bad_value", "unloaded_below_n"),
-        ({"faults": None}, "bad_value", "faults"),
     ],
 )
 def test_what_makes_no_recording_is_refused(tmp_path, options, code, part):
@@ -145,17 +144,6 @@ def test_a_folder_is_a_path(folder):
     with pytest.raises(ms.InputError) as raised:
         synthetic_recording(folder)
     assert repr(folder) in str(raised.value)
-
-
-@pytest.mark.parametrize("first", ["truncated_file", "key_misspelt"])
-def test_a_fault_that_spoils_a_whole_file_leaves_room_for_others(tmp_path, first):
-    names = [first, "gap", "row_pasted_twice"]
-    one, other = (
-        synthetic_recording(tmp_path / key, faults=order, force_rate_hz=100.0, truth=False)
-        for key, order in (("a", tuple(names)), ("b", ("gap", *names[::2])))
-    )
-    for file in one.parent.iterdir():
-        assert file.read_bytes() == other.with_name(file.name).read_bytes()
 
 
 def test_from_a_shell(tmp_path):
@@ -220,17 +208,3 @@ def test_the_recording_may_choose_its_cutoff(tmp_path):
     trial = read_trial(tmp_path / "trial.toml")
     assert trial.settings.filter.fixed_cutoff is None
     assert len(trial.markers.names) > 25
-
-
-def test_faults_are_planted_one_after_the_other(clean, tmp_path):
-    made = ("--fault", "knee_markers_swapped", "--fault", "mass_wrong")
-
-    done = typed("synthesize", "-o", tmp_path / "made", *made)
-    assert done.exit_code == 0, done.output
-    faulty, whole = tmp_path / "made" / "trial.toml", read_trial(clean)
-
-    markers = read_trc(faulty.with_name("walk.trc"))
-    moved = [name for name in markers.names if np.abs(markers[name] - whole.markers[name]).max() > 1e-4]
-    assert moved and all("knee" in name for name in moved)
-    assert "mass_kg = 70.25" not in faulty.read_text(encoding="utf-8")
-    assert ms.read_result(faulty.with_name("truth.nc")).attrs["mass_kg"] == pytest.approx(70.25)
