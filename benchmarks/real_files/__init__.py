@@ -1,0 +1,1 @@
+"""Public recordings and models of many laboratories: what is drafted, found and computed without a hand."""
