@@ -36,9 +36,6 @@ LOADED_FROM_N = 20.0
 TENDONS = RIGID, ELASTIC = "rigid", "elastic"
 """Kinds of tendons, the usual one first."""
 
-FILE_SETTLED = 2.0
-"""A file in a watched folder is whole once it has stayed the same for so long [s], unless another time is chosen."""
-
 SEED = 0
 """Seed of random numbers, unless another one is chosen."""
 

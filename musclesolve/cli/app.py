@@ -259,7 +259,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         live_command.live: BOTH,
         study_commands.study: BOTH,
         study_commands.dataset: BOTH,
-        desk_commands.watch: BOTH,
     },
     "Questions about a trial": {
         question_commands.contributions: BOTH,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-TOOLS = ("Questions", "Compare", "Export", "Watch", "Study")
+TOOLS = ("Questions", "Compare", "Export", "Study")
 """Titles in the menu of tools."""
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,26 +17,18 @@ from musclesolve.laboratory.draft.draft_folder import FolderDraft, draft_folder,
 from musclesolve.laboratory.draft.study_trials import RESULTS as RESULT_FILES
 from musclesolve.laboratory.draft.study_trials import in_order
 from musclesolve.laboratory.draft.subject_size import GivenSubject
-from musclesolve.laboratory.plotting.figure_names import REPORT, STUDY_PAGE
+from musclesolve.laboratory.plotting.figure_names import STUDY_PAGE
 from musclesolve.laboratory.recording.trial_settings import is_model_trial
 from musclesolve.laboratory.results.files.result_netcdf import result_attributes
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import Report
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, has_settings
 from musclesolve.studies.draft.draft_study import NAME, StudyDraft, draft_study, write_study
-from musclesolve.studies.many_trials.trial_record import (
-    CSV,
-    MEASURES,
-    Measures,
-    Outcome,
-    changed_inputs,
-    hashed_files,
-)
+from musclesolve.studies.many_trials.trial_record import CSV, MEASURES, Measures, changed_inputs, hashed_files
 from musclesolve.studies.study.study_file import GROUP, SUBJECT, TIME, Study, StudyTrial, read_study
 from musclesolve.tables.text_file import toml_content
 
 if TYPE_CHECKING:
-    from musclesolve.studies.many_trials.watch_folder import Watch
     from musclesolve.studies.study.check_study import StudyCheck
 
 
@@ -280,7 +272,6 @@ class Desk:
         recordings: markers of the files that were read.
         options: of the next run.
         study: of many trials, in the folder or below it.
-        watching: the watch of the folder, None without one. watch_failure: reason why the watch ended.
         meanings: meanings of the markers by the trial file.
         close: ends the server.
     """
@@ -298,9 +289,6 @@ class Desk:
         self._failed: tuple[str, Exception] | None = None
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
-        self.watching: Watch | None = None
-        self._held = ExitStack()  # locks of the folders while the folder is watched
-        self.watch_failure: Exception | None = None
         if trials := self.trials:
             self.open(trials[0])
 
@@ -489,54 +477,6 @@ class Desk:
         task = self.runner.start(title, name, then, **arguments)
         self.changed("task")
         return task
-
-    def watch(self, on: bool) -> None:
-        """Start or end the watch of the folder, which computes every new recording by the open trial file."""
-        self.watch_failure = None
-        if not on:
-            self._end_watch()
-        elif self.trial is not None:
-            from musclesolve.laboratory.report.page import trial_report
-            from musclesolve.studies.many_trials.watch_folder import Template, Watch
-
-            further = {REPORT: trial_report}
-            watching = Watch(self.folder.path, Template(self.trial.path), self.watched, further=further)
-            self._held.enter_context(watching.held())
-            self.watching = watching
-        self.changed("task")
-
-    def _end_watch(self) -> None:
-        self.watching = None
-        self._held.close()
-
-    @property
-    def watched(self) -> Path:
-        """Folder of the results of a watched folder, and of the table of them."""
-        return self.folder.path / RESULTS
-
-    def look_at_folder(self) -> None:
-        """Compute the next complete recording, if the folder is watched and no other task runs."""
-        watching = self.watching
-        if watching is None:
-            return
-        try:
-            jobs = watching.look()
-        except MuscleSolveError as error:  # such as a missing folder
-            self._end_watch()
-            self.watch_failure = error
-            self.changed("task")
-            return
-        if jobs and not self.runner.busy:
-
-            def keep(task: Task) -> None:
-                if task.error is not None:
-                    watching.take(jobs[0].record(Outcome.FAILED, str(task.error)))
-                elif not task.canceled:
-                    watching.take(task.value)
-                else:
-                    self._end_watch()  # a canceled recording also ends the watch
-
-            self.start(f"Recording {jobs[0].name}", "recording", keep, job=jobs[0])
 
     def cancel(self) -> None:
         """End the running task; nothing of it is kept."""

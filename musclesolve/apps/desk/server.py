@@ -46,7 +46,6 @@ from musclesolve.apps.desk.steps.plates_step import PLATES
 from musclesolve.apps.desk.steps.questions_step import QUESTIONS
 from musclesolve.apps.desk.steps.result_step import RESULT
 from musclesolve.apps.desk.steps.study_step import STUDY
-from musclesolve.apps.desk.steps.watch_step import WATCH
 from musclesolve.apps.desk.view import View
 from musclesolve.apps.desk.work_folder import LARGEST
 from musclesolve.apps.page_access import HOST, refusal_of
@@ -57,21 +56,7 @@ LOOK = 1.0
 """Interval at which the trial file is checked for changes of other programs [s]."""
 POLL = 0.1
 """Interval at which messages of the task process are received [s]."""
-STEPS = (
-    FILES,
-    SUBJECT,
-    MARKERS,
-    PLATES,
-    EVENTS,
-    EMG,
-    CHECK,
-    RESULT,
-    QUESTIONS,
-    COMPARE,
-    EXPORT,
-    WATCH,
-    STUDY,
-)
+STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RESULT, QUESTIONS, COMPARE, EXPORT, STUDY)
 """The steps of the desk, in their order."""
 SHOWN = (
     ".html",
@@ -208,7 +193,7 @@ def _application(desk: Desk, token: str) -> FastAPI:
     watching = list[asyncio.Task[None]]()
 
     async def begin() -> None:
-        for period, look in ((POLL, poll), (LOOK, desk.look_at_file), (LOOK, desk.look_at_folder)):
+        for period, look in ((POLL, poll), (LOOK, desk.look_at_file)):
             watching.append(asyncio.create_task(repeat(period, look)))
         desk.runner.prepare()
         # the terminal is closed; not under nohup, and not outside the main thread

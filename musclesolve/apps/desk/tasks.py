@@ -11,8 +11,6 @@ from musclesolve.laboratory.results.files.atomic_writing import patient, write_f
 
 if TYPE_CHECKING:
     from musclesolve.laboratory.results.judgement import Report
-    from musclesolve.studies.many_trials.one_trial import Job
-    from musclesolve.studies.many_trials.trial_record import TrialRecord
     from musclesolve.studies.study.check_study import StudyCheck
 
 Request = tuple[str, dict[str, Any]]
@@ -137,13 +135,6 @@ def answer(progress: Progress, result: Path, question: str) -> list[Path]:
     return [*written, *write_files(result.parent, {f"{question}.html": page.encode("utf-8", "replace")})]
 
 
-def recording(progress: Progress, job: "Job") -> "TrialRecord":
-    """A recording of a watched folder, as `musclesolve watch` computes it: its record."""
-    from musclesolve.studies.many_trials.one_trial import attempt
-
-    return attempt(job, progress)
-
-
 def check_study(progress: Progress, study: Path) -> "StudyCheck":
     """Check the trials of a study, as `musclesolve check`."""
     from musclesolve.studies.study.check_study import check_study as examine_study
@@ -161,7 +152,7 @@ def study(progress: Progress, study: Path, folder: Path) -> list[Path]:
 TASKS: dict[str, Callable[..., Any]] = {
     task.__name__: task
     for task in (
-        *(check, run, plot, compare, compare_results, report, picture, export, answer, recording),
+        *(check, run, plot, compare, compare_results, report, picture, export, answer),
         *(check_study, study),
     )
 }

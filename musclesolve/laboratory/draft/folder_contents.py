@@ -631,11 +631,6 @@ def says_maximum(stem: str) -> bool:
     return _MAXIMUM.search(stem.casefold()) is not None
 
 
-def is_kind_word(word: str) -> bool:
-    """Whether a word of a name says of which kind a file is, such as "markers" and "grf", and nothing of the trial."""
-    return word.casefold() in _IDLE
-
-
 def kinship(one: str, other: str) -> int:
     """How far two names are of one trial: 3 equal, 2 one begins with the other, 1 words in common, 0 none."""
     first, second = _words(one), _words(other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.constants import FAST, FILE_SETTLED, FLIGHT_CUTOFF_HZ, PICTURE_SPEED, SEED, WALKING_CUTOFF_HZ
+from musclesolve.constants import FAST, FLIGHT_CUTOFF_HZ, PICTURE_SPEED, SEED, WALKING_CUTOFF_HZ
 from musclesolve.laboratory.recording.trial_settings import (
     AUTO,
     FilterSettings,
@@ -74,14 +74,6 @@ class LiveSettings(StreamSettings):
         minimum=0.0,
     )
     page_port: int = setting("port of --page on 127.0.0.1; 0: a free one", default=0, within=(0, 65535))
-
-
-class WatchSettings(Settings):
-    """A watched folder."""
-
-    settled: float = setting(
-        "time without change after which a file is complete [s]", default=FILE_SETTLED, within=(0.0, 600.0)
-    )
 
 
 class DeskSettings(Settings):
@@ -477,7 +469,6 @@ class CommandSettings(Settings):
     """The tables, as of a file: one for a command, or for options that commands share."""
 
     live: LiveSettings = table(LiveSettings)
-    watch: WatchSettings = table(WatchSettings)
     desk: DeskSettings = table(DeskSettings)
     legs: SideSettings = table(SideSettings)
     many: ManyTrialsSettings = table(ManyTrialsSettings)

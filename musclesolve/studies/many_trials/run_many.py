@@ -441,12 +441,6 @@ def folder_names(trials: list[Path]) -> list[str]:
             depth[path] += 1
 
 
-def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
-    """Choose a name (`safe`) for a folder; if it is already taken, add a number derived from a path."""
-    name = safe(wanted)
-    return f"{name}-{number_of(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
-
-
 def _name(path: Path, depth: int, numbered: bool) -> str:
     """Stem of a file after the names of `depth` folders; numbered where the name had to be changed."""
     above = path.parent.parts[-depth:] if depth else ()

@@ -162,7 +162,6 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the program is at fault, or the process was killed
     STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
     EXCLUDED = "excluded"  # by the study file
-    WAITING = "waiting"  # in a watched folder, for files that belong to it
 
     @property
     def has_result(self) -> bool:

@@ -288,7 +288,7 @@ def test_unknown_markers_become_a_report_by(person: type[ByMouse], hands: Hands)
 def test_every_step_has_an_address_and_keeps_its_place(computed: Hands) -> None:
     hands, page = computed, computed.page
     steps = ("Subject", "Markers", "Plates", "Events", "EMG", "Check", "Result", "Questions")
-    for title in (*some(steps, 4), "Compare", "Watch"):
+    for title in (*some(steps, 4), "Compare", "Export"):
         hands.step(title)
         ending = f"?trial=trial.toml&step={title.lower()}"
         page.wait_for_url(lambda url, ending=ending: url.endswith(ending), wait_until="commit")
@@ -297,7 +297,7 @@ def test_every_step_has_an_address_and_keeps_its_place(computed: Hands) -> None:
     page.go_back()
     page.get_by_role("heading", name="Compare", exact=True).wait_for()
     page.go_forward()
-    page.get_by_role("heading", name="Watch", exact=True).wait_for()
+    page.get_by_role("heading", name="Export", exact=True).wait_for()
     page.goto(page.url.partition("?")[0])  # a finished trial opens at its result
     page.get_by_role("heading", name="Result", exact=True).wait_for()
 

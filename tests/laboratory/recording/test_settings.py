@@ -119,7 +119,6 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
     [
         ("live", "no.toml", "--from", "replay", "--lag-ms", "nan"),
         ("live", "no.toml", "--from", "replay", "--plate", "x"),
-        ("watch", "no", "--template", "no.toml", "--settled", "601"),
         ("desk", "no", "--port", "70000"),
         ("run", "no.toml", "-o", "no", "--jobs", "0"),
         ("emg", "no.toml", "-o", "no", "--weight", "-1.0"),

@@ -66,7 +66,7 @@ def once(act, when):
     return progress, acted
 
 
-@pytest.mark.thorough  # test_watch_folder.py and test_worker_pool.py kill processes, too
+@pytest.mark.thorough  # test_worker_pool.py kills processes, too
 @pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():

@@ -206,19 +206,18 @@ SIGNS = {"good": "check_circle", "warning": "warning", "error": "error", "waits"
 class Row:
     """A recording in the list: its name, verdict or status, remarks, and files.
 
-    css: "good", "warning", "error" or "waits". page: None where there is no result. trial: the trial file.
+    css: "good", "warning", "error" or "waits". page: None where there is no result.
     """
 
     name: str
     title: str
     words: str
     css: str
-    trial: Path
     page: Path | None
 
 
 def listed(table: Path) -> list[Row]:
-    """The trials of a table that `musclesolve watch`, `musclesolve study` or `musclesolve run` wrote."""
+    """The trials of a table that `musclesolve study` or `musclesolve run` wrote."""
     try:
         text = table.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -230,8 +229,8 @@ def _row(row: dict[str, str]) -> Row:
     folder, trial = Path(row["folder"]), Path(row["trial"])
     if row["verdict"] not in LABELS:
         message = row["message"].replace(f"{trial.parent}{os.sep}", "")
-        css = "waits" if row["status"] in (Outcome.WAITING, Outcome.STOPPED, Outcome.EXCLUDED) else "error"
-        return Row(row["name"], row["status"].capitalize(), message, css, trial, None)
+        css = "waits" if row["status"] in (Outcome.STOPPED, Outcome.EXCLUDED) else "error"
+        return Row(row["name"], row["status"].capitalize(), message, css, None)
     css = css_of(row["verdict"])
     peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
     forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
@@ -239,7 +238,7 @@ def _row(row: dict[str, str]) -> Row:
     first = row["findings"].partition(PARTED)[0] or ("" if css == "good" else row["plausibility_reason"])
     page = folder / REPORT
     said = f"{words}\n{capitalized(first)}".strip()
-    return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
+    return Row(row["name"], LABELS[row["verdict"]], said, css, page if page.is_file() else None)
 
 
 def counted_by_verdict(rows: Sequence[Row]) -> str:
@@ -257,22 +256,11 @@ class TrialList:
         desk: the state that all windows share.
         table: trials.csv.
         title: of the list.
-        open_trial: opens a trial file that lies in the folder of the desk; None: no button does.
         expected: names of trials that the table may not have yet, shown once its folder is there.
-        newest_first: whether the last row of the table is shown first.
     """
 
-    def __init__(
-        self,
-        desk: Desk,
-        table: Path,
-        title: str,
-        open_trial: Callable[[Path], None] | None = None,
-        expected: Sequence[str] = (),
-        newest_first: bool = False,
-    ) -> None:
-        self.desk, self.table, self.title = desk, table, title
-        self.open_trial, self.expected, self.newest_first = open_trial, expected, newest_first
+    def __init__(self, desk: Desk, table: Path, title: str, expected: Sequence[str] = ()) -> None:
+        self.desk, self.table, self.title, self.expected = desk, table, title, expected
         self._shown: object = None
 
     def show(self) -> None:
@@ -291,10 +279,10 @@ class TrialList:
     @ui.refreshable_method
     def _list(self) -> None:
         self._shown = self._state
-        rows = listed(self.table)[:: -1 if self.newest_first else 1]
+        rows = listed(self.table)
         there = {row.name for row in rows}
         rows += [
-            Row(name, "Waiting", "", "waits", Path(), None)
+            Row(name, "Waiting", "", "waits", None)
             for name in self.expected
             if self.table.parent.is_dir() and name not in there
         ]
@@ -315,7 +303,3 @@ class TrialList:
                 if row.page is not None:
                     link = ui.link("Page", address(self.desk.folder.path, row.page), new_tab=True)
                     link.props["aria-label"] = f"Page of {row.name}"
-                opens = self.open_trial
-                if opens is not None and row.trial.is_file() and row.trial.parent == self.desk.folder.path:
-                    button = ui.button("Open", on_click=lambda: opens(row.trial))
-                    button.props("outline dense").props["aria-label"] = f"Open {row.name}"
