@@ -270,7 +270,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         recording_commands.init: QUIET,
         recording_commands.check: BOTH,
         recording_commands.calibrate: (),
-        recording_commands.calibrate_body: BOTH,
         recording_commands.convert: QUIET,
         recording_commands.synthesize: QUIET,
     },

@@ -174,11 +174,8 @@ def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics
     return unchanged
 
 
-def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
-    """Return the trial of a recording, or read its file; refuse the trial of an OpenSim model for a purpose.
-
-    plates: refuse a trial whose ground reactions are predicted, too.
-    """
+def recording_of(trial: AnyTrial | str | Path, purpose: str) -> Trial:
+    """Return the trial of a recording, or read its file; refuse the trial of an OpenSim model for a purpose."""
     trial = read_trial(trial)
     if not isinstance(trial, Trial):
         raise trial.document.fault(
@@ -187,14 +184,6 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = Fals
             f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
             "the trial file of a recording",
             "name markers, forces and the subject instead of a model",
-        )
-    if plates and trial.settings.files.predicted:
-        raise trial.document.fault(
-            "conflict",
-            ("files", "forces"),
-            f"the ground reactions of this trial are predicted; {purpose} needs measured ones",
-            "a file of the forces of the plates",
-            "name the file in [files] forces, or choose a trial with force plates",
         )
     return trial
 

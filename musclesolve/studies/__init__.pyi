@@ -1,5 +1,4 @@
 from . import synthetic as synthetic
-from .calibration.body_calibration import calibrate_body as calibrate_body
 from .calibration.calibrate import calibrate_muscles as calibrate_muscles
 from .center_of_pressure import center_of_pressure_correction as center_of_pressure_correction
 from .dataset.data_set import open_dataset as open_dataset

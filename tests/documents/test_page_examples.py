@@ -22,7 +22,6 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
-from musclesolve.studies import synthetic_recording
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 
@@ -212,16 +211,6 @@ def test_calibration(tmp_path):
     left = names_left_by("calibration.md", tmp_path)
     assert left["done"].person.parameters
     assert left["done"].found.sizes["curve"] == 2
-
-
-@pytest.mark.thorough
-def test_calibration_body(tmp_path):
-    made = [
-        synthetic_recording(tmp_path / name, noise_mm=1.0, force_noise_n=2.0, seed=3) for name in ("1", "2")
-    ]
-    given = {f"walk_{k + 1}.toml": path.as_posix() for k, path in enumerate(made)}
-    assert names_left_by("calibration_body.md", tmp_path, given)["body"].parameters
-    assert (tmp_path / "body.toml").is_file()
 
 
 @pytest.mark.thorough

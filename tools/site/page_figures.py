@@ -165,16 +165,6 @@ def written(trial: Path, name: str, change: tuple[str, str]) -> Path:
     return copy
 
 
-def toml_lines(table: dict) -> str:
-    """Write the keys of a table of numbers as TOML."""
-    return "\n".join(
-        f"{key} = {{ {', '.join(f'{k} = {v}' for k, v in value.items())} }}"
-        if isinstance(value, dict)
-        else f"{key} = {value}"
-        for key, value in table.items()
-    )
-
-
 def draw(file: Path, label: str, **curves) -> None:
     """Draw curves over time, by their names."""
     figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")

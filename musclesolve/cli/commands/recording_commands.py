@@ -1,8 +1,7 @@
-"""Commands on recordings: `init`, `check`, `calibrate`, `calibrate-body`, `convert` and `synthesize`."""
+"""Commands on recordings: `init`, `check`, `calibrate`, `convert` and `synthesize`."""
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,6 @@ from musclesolve.cli.errors import INPUT_AT_FAULT
 from musclesolve.cli.printing import (
     complain,
     console,
-    finish,
     mode,
     print_document,
     print_files,
@@ -31,13 +29,12 @@ from musclesolve.laboratory.recording.command_settings import (
     SyntheticSettings,
     command_arguments,
 )
-from musclesolve.laboratory.results.tables.lines import line, lines
+from musclesolve.laboratory.results.tables.lines import line
 from musclesolve.tables.settings import settings_of
 
 if TYPE_CHECKING:
     from musclesolve.laboratory.draft.draft_folder import FolderDraft
     from musclesolve.laboratory.results.judgement import Report
-    from musclesolve.studies.calibration.body_calibration import BodyCalibration
     from musclesolve.studies.study.check_study import StudyCheck
 
 
@@ -175,49 +172,6 @@ def calibrate(
     from musclesolve.laboratory.files.cameras.camera_file import read_camera_file
 
     console().print(camera_table(read_camera_file(cameras)))
-
-
-@options.with_settings(CommandSettings, command_arguments("calibrate_body"))
-def calibrate_body(
-    trials: Annotated[
-        list[Path], typer.Argument(metavar="TRIAL.toml", help="Trial files of recordings of one subject.")
-    ],
-    output: Annotated[Path, options.output_option("The body file to write.")],
-    **settings: Any,
-) -> None:
-    """Fit masses, centers of mass, clock and plates of one subject, so that motion and ground forces agree.
-
-    Nothing is applied: the written file is used where the tables subject and plates of a trial file name it.
-    """
-    from musclesolve.laboratory.results.files.atomic_writing import reserved
-    from musclesolve.studies.calibration import body_calibration
-    from musclesolve.tables.text_file import check_place
-
-    with progress() as report, reserved(output.parent):
-        check_place(output, "the body of one subject", ".toml", table="body")
-        body = body_calibration.calibrate_body(trials, progress=report, **settings)
-        path = body.save(output)
-
-    finish("calibrate-body", _fitted(body, path), lambda: asdict(body), [path])
-
-
-def _fitted(body: "BodyCalibration", path: Path) -> "Iterator[RenderableType | str]":
-    """Yield the body, the remarks on unknowns, the effect on each trial, and the lines for a trial file."""
-    from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
-    from musclesolve.laboratory.draft.draft_text import value_text
-
-    stated, off = body.stated["mass_kg"], 1.96 * body.mass_sd
-    yield line(
-        "body",
-        f"{body.name}: {body.mass:.2f} kg (95 % +-{off:.2f} kg), stated {stated:g} kg; nothing was changed",
-    )
-    yield parameter_table(body.parameters)
-    yield from lines("remarks", body.remarks)
-    yield trial_table(body.trials)
-    yield line("to use it", f'[subject] body = "{path.name}"')
-    for one in body.trials:
-        keys = "; ".join(f"{key} = {value_text(value)}" for key, value in one.plates.items())
-        yield line("", f"[plates] of {one.trial.name}: {keys or 'nothing'}")
 
 
 @options.with_settings(CommandSettings, command_arguments("convert"))

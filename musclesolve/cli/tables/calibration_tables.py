@@ -1,6 +1,5 @@
-"""Calibrations as text: of a body what was fitted and the residual of each trial, of cameras the control points, of a
-person's muscles factors, agreement with measurements, and undetermined factors. The trade-off of effort and misfit
-to EMG as a table and a document, and the offset of its clock.
+"""Calibrations as text: of cameras the control points; of a person's muscles factors, agreement with measurements and
+undetermined factors. The trade-off of effort and misfit to EMG as a table and a document, and the offset of its clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,56 +23,6 @@ from musclesolve.muscles.person import COMPARED, PersonMuscles
 
 if TYPE_CHECKING:
     from musclesolve.laboratory.files.cameras.camera_file import CameraFile
-    from musclesolve.studies.calibration.body_calibration import FoundParameter, ResidualSize, TrialOutcome
-
-
-def parameter_table(parameters: "Sequence[FoundParameter]") -> Table:
-    """A line for each parameter that the trials determine."""
-    rows = []
-    for one in parameters:
-        if not one.determined:
-            continue
-        digits = 3 if one.unit == "factor" else 1
-        if one.unit == "factor":  # a logarithm is normal
-            low, high = (one.value * (1.0 + sign * 1.96 * one.sd) for sign in (-1.0, 1.0))
-            prior = f"+-{196.0 * one.prior_sd:.0f} %"
-        else:
-            low, high = (one.value + sign * 1.96 * one.sd for sign in (-1.0, 1.0))
-            prior = f"+-{1.96 * one.prior_sd:.1f}"
-        value = f"{one.value:.{digits}f} {'' if one.unit == 'factor' else one.unit}".strip()
-        rows.append((one.name, value, f"{low:.{digits}f} to {high:.{digits}f}", prior))
-    columns = (*words("determined"), *numbers("value", "95 % interval", "prior 95 %"))
-    return titled_table("Fitted values; all others keep their prior", columns, rows)
-
-
-def trial_table(trials: "Sequence[TrialOutcome]") -> Table:
-    """A line for each trial: residual at the pelvis, and how much joint moments change."""
-
-    def force(size: "ResidualSize | None") -> str:
-        return "-" if size is None else f"{decimal(size.force, 1)} ({decimal(100.0 * size.share, 1)} %)"
-
-    def moment(size: "ResidualSize | None") -> str:
-        return "-" if size is None else decimal(size.moment, 1)
-
-    rows = []
-    for one in trials:
-        greatest: dict[str, float] = {}
-        for dof, change in one.moment_change.items():
-            joint = dof.partition("_")[0]
-            greatest[joint] = max(greatest.get(joint, 0.0), change)
-        rows.append(
-            (
-                *(one.trial.name, str(one.frames), force(one.before), force(one.after), force(one.predicted)),
-                *(moment(one.before), moment(one.after), moment(one.predicted)),
-                ", ".join(decimal(change, 1) for change in greatest.values()) or "-",
-            )
-        )
-    columns = (
-        *words("trial"),
-        *numbers("frames", "force before [N]", "after", "by the others", "moment before [N m]", "after"),
-        *numbers("by the others", "hip, knee, ankle change [N m]"),
-    )
-    return titled_table("Residual at the pelvis, root mean square", columns, rows)
 
 
 def camera_table(recording: "CameraFile") -> Table:

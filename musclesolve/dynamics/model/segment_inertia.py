@@ -266,19 +266,16 @@ class StatedSegment:
 
     mass [kg], or a factor on the table's mass; center: from the first end (0) to the second (1) of
     `human_lengths.toml`; inertia about the center of mass, about the sagittal (front-back), the transverse (left-right)
-    and the longitudinal axis [kg m2]; shift (3,) [m] of the center from there, along the axes of the standing pose.
+    and the longitudinal axis [kg m2].
     """
 
     mass: float | None = None
     mass_factor: float | None = None
     center: float | None = None
     inertia: tuple[float, float, float] | None = None
-    shift: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
-        if self.shift is not None:
-            check_array(self.shift, "shift", (3,), axis=0)
         if self.mass is not None:
             check_number(self.mass, "the mass of a segment", "0 or more [kg]", least=0.0)
         if self.mass_factor is not None:
@@ -327,8 +324,6 @@ def with_stated(
         if stated.center is not None:
             line = end - start
             center = center + (stated.center - (center - start) @ line / (line @ line)) * line
-        if stated.shift is not None:
-            center = center + np.array(stated.shift)
         if stated.inertia is None:
             inertia = mass / whole * inertia
         else:

@@ -1,6 +1,6 @@
 """Mechanics of a recording: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Generic, TypeVar
@@ -73,7 +73,7 @@ class MotionChange(Generic[Before]):
         largest = 1e3 * float(self.change.max())
         sentence = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
         remedy = (
-            "look for what else does not fit: plates, body mass, clocks (musclesolve check, calibrate-body), or leave "
+            "look for what else does not fit: plates, body mass, clocks (musclesolve check), or leave "
             f'out residual = "{REDUCED}" in [consistency]'
         )
         return [MotionWarning("motion_change", sentence, remedy, False, ())]
@@ -229,16 +229,6 @@ def subject_model(trial: Trial, measured: Anatomy | Measured, near: Model | None
         name: StatedSegment(segment.mass, segment.mass_factor, segment.center, segment.inertia)
         for name, segment in subject.segments.items()
     }
-    if subject.body is not None:
-        segments = {
-            name: replace(
-                segments.get(name, StatedSegment()),
-                mass=mass,
-                mass_factor=None,
-                shift=subject.body.center_shift.get(name),
-            )
-            for name, mass in subject.body.mass.items()
-        }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
         kind = load_topology(subject.skeleton or HUMAN) if near is None else near.topology

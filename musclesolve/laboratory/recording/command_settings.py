@@ -283,19 +283,6 @@ class MuscleCalibrationSettings(Settings):
     name: str | None = setting("name of the person")
 
 
-class BodyCalibrationSettings(Settings):
-    """Options of `calibrate-body`."""
-
-    plate_force: bool = setting("fit a gain and a zero of each plate's vertical force too", default=False)
-    mass_sd: float = setting(
-        "relative standard deviation of the body mass; its default belongs to a body weighed within some days of the "
-        "recording, clothes and markers apart (the mass of one person differs by 1 to 2 % between days)",
-        default=0.02,
-        above=0.0,
-        maximum=0.3,
-    )
-
-
 BENCHMARK_COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max")
 """Costs of a benchmark: three smooth ones, and one that is not."""
 
@@ -480,7 +467,6 @@ class CommandSettings(Settings):
     compare: CompareSettings = table(CompareSettings)
     emg: EmgCommandSettings = table(EmgCommandSettings)
     calibrate_muscles: MuscleCalibrationSettings = table(MuscleCalibrationSettings)
-    calibrate_body: BodyCalibrationSettings = table(BodyCalibrationSettings)
     benchmark: BenchmarkSettings = table(BenchmarkSettings)
     average: AverageSettings = table(AverageSettings)
     init: InitSettings = table(InitSettings)

@@ -172,46 +172,13 @@ class SegmentValues:
 
 
 @dataclass(frozen=True)
-class SubjectBody:
-    """Masses and centers of mass of one subject from `calibrate_body`, instead of the inertia table.
-
-    path: the file; mass [kg] of every segment; center_shift (3,) [m] of some, from the center of mass of the table,
-    along the axes of the standing pose (forward, left, up); stated_mass [kg] of the body, as the trial files have it.
-    """
-
-    path: Path
-    mass: Mapping[str, float]
-    center_shift: Mapping[str, tuple[float, float, float]]
-    stated_mass: float
-
-    @property
-    def total(self) -> float:
-        """Mass of the body [kg]."""
-        return sum(self.mass.values())
-
-    @property
-    def sentence(self) -> str:
-        """The calibrated body in words."""
-        moved = "; ".join(
-            f"{name} lies {1000.0 * x:+.0f} mm forward, {1000.0 * y:+.0f} mm left, {1000.0 * z:+.0f} mm up"
-            for name, (x, y, z) in self.center_shift.items()
-        )
-        return (
-            f"The body belongs to {self.path.name}: {self.total:.2f} kg instead of {self.stated_mass:g} kg, masses of "
-            "segments as fitted to motion and ground forces"
-            + (f", centers of mass relative to the inertia table's: {moved}." if moved else ".")
-        )
-
-
-@dataclass(frozen=True)
 class Subject:
     """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
     and between the malleoli [m]; they and marker_diameter [m] are used only for joints without a medial marker.
-    segments: stated inertia of single segments instead of the table. age [years]: None where it is not stated. body:
-    masses and centers of mass of a calibrated body, whose total then is `mass`; None without one. skeleton: file
-    of the definition of bodies and joints; None: the bundled one of 33 bodies.
+    segments: stated inertia of single segments instead of the table. age [years]: None where it is not stated.
+    skeleton: file of the definition of bodies and joints; None: the bundled one of 33 bodies.
 
     Examples:
         >>> ms.files.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
@@ -229,7 +196,6 @@ class Subject:
     marker_diameter: float = settings_of(SubjectSettings)["marker_diameter_m"].default
     segments: Mapping[str, SegmentValues] = field(default_factory=dict)
     age: float | None = None
-    body: SubjectBody | None = None
     skeleton: Path | None = None
 
     def chord_offset(self, joint: str) -> float:

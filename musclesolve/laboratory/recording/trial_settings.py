@@ -63,10 +63,6 @@ class SubjectSettings(Settings):
         "age [years]; below 18 the masses of segments follow children by age (Jensen 1989)",
         within=(0.0, 120.0),
     )
-    body: str | None = setting(
-        "file of masses and centers of mass that calibrate-body wrote for this subject, instead of the "
-        "inertia table's"
-    )
     skeleton: str | None = setting(
         "file of another definition of the body's points, bodies and joints than the bundled one of 33 bodies, such "
         "as one with three axes of the knee"

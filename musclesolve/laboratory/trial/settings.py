@@ -8,15 +8,7 @@ from typing import Any
 
 from musclesolve.constants import ADULT_AGE, RIGID
 from musclesolve.laboratory.markers.marker_names import marker_sets
-from musclesolve.laboratory.recording.data import (
-    SIDES,
-    Event,
-    EventKind,
-    SegmentValues,
-    Side,
-    Subject,
-    SubjectBody,
-)
+from musclesolve.laboratory.recording.data import SIDES, Event, EventKind, SegmentValues, Side, Subject
 from musclesolve.laboratory.recording.trial_settings import (
     SEGMENTS,
     ConsistencySettings,
@@ -31,72 +23,10 @@ from musclesolve.laboratory.recording.trial_settings import (
 )
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.muscles.settings import MuscleSettings
-from musclesolve.tables.document import Document, validated
+from musclesolve.tables.document import Document
 from musclesolve.tables.sampled import Markers
-from musclesolve.tables.settings import Settings, same, setting, settings_class, settings_of, table
+from musclesolve.tables.settings import settings_of
 from musclesolve.tables.text_file import is_file, name_from, without_detours
-
-SAME_NUMBER = 1e-6
-"""Difference below which two stated numbers are equal [kg, m]."""
-SHARED_KEYS = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
-"""Values that must be equal in [subject] of a trial file and in its body file."""
-
-
-_MASS = same(SegmentSettings, "mass_kg", required=True)
-_SHIFT = setting(
-    "shift of the center of mass from the inertia table's: forward, left, up in standing [mm]",
-    kind="triple",
-    within=(-200.0, 200.0),
-)
-_SubjectOfBody = settings_class("SubjectOfBody", {key: same(SubjectSettings, key) for key in SHARED_KEYS})
-_Masses = settings_class("Masses", dict.fromkeys(SEGMENTS, _MASS))
-_Shifts = settings_class("Shifts", dict.fromkeys(SEGMENTS, _SHIFT))
-
-
-class BodySettings(Settings):
-    """Settings of a body file; tables for human readers have free keys."""
-
-    body: Mapping[str, Any] = table()
-    subject: Settings = table(_SubjectOfBody, required=True)
-    mass_kg: Settings = table(_Masses, required=True)
-    center_shift_mm: Settings = table(_Shifts)
-    session: tuple[Any, ...] = table(one_per="session")
-    trial: tuple[Any, ...] = table(one_per="trial")
-    parameter: tuple[Any, ...] = table(one_per="parameter")
-
-
-def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | None:
-    """Return the body of [subject] of a trial file; None without one.
-
-    Args:
-        document: the trial file.
-        subject: its [subject].
-    """
-    if subject.body is None:
-        return None
-    file = Document(document.input_file("subject", "body", subject.body), BodySettings)
-    settings = validated(file, BodySettings)
-    for key in SHARED_KEYS:
-        body, trial = settings.subject[key], subject[key]
-        if body == trial or (isinstance(body, float) and abs(body - trial) < SAME_NUMBER):
-            continue
-        raise document.fault(
-            "conflict",
-            ("subject", "body"),
-            f"{key} is {trial}, and {body} in {file.path.name}",
-            "the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
-            "name the body of this subject, or calibrate it again: musclesolve calibrate-body",
-        )
-    return SubjectBody(
-        path=file.path,
-        mass=settings.mass_kg.stated,
-        center_shift={
-            name: (0.001 * x, 0.001 * y, 0.001 * z)
-            for name, (x, y, z) in settings.center_shift_mm.stated.items()
-        },
-        stated_mass=subject.mass_kg,
-    )
-
 
 CHILD_STATURE = 1.40
 """Stature below which a subject of unknown age is probably a child [m]; some tenths of a per cent of adults are
@@ -143,7 +73,7 @@ def with_stated_events(
 
 
 def subject_of(document: Document, table: SubjectSettings) -> Subject:
-    """Return the subject of [subject], with stated segments (prostheses, children) and a calibrated body."""
+    """Return the subject of [subject], with stated segments (prostheses, children)."""
     segments = {}
     for name, values in (table.segments or {}).items():
         document.check_known([name], "there is no segment", SEGMENTS, f"subject.segments.{name}")
@@ -157,10 +87,9 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
             "segments that are parts of the body",
             "correct mass_kg of [subject], which counts prostheses in, or of the segments",
         )
-    body = read_body(document, table)
     return Subject(
         name=table.name,
-        mass=table.mass_kg if body is None else body.total,
+        mass=table.mass_kg,
         stature=table.stature_m,
         sex=table.sex,
         leg_length=table.leg_length_m,
@@ -170,7 +99,6 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
         marker_diameter=table.marker_diameter_m,
         segments=segments,
         age=table.age_years,
-        body=body,
         skeleton=None
         if table.skeleton is None
         else document.input_file("subject", "skeleton", table.skeleton),
@@ -236,8 +164,6 @@ def subject_notes(subject: Subject) -> list[str]:
             f"Segments as stated, not as in the inertia table: {parts}. The others share the rest of the body "
             "mass as in the table. Muscles and joints of the model belong to an intact body."
         )
-    if subject.body is not None:
-        notes.append(subject.body.sentence)
     return notes
 
 
@@ -371,7 +297,6 @@ def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str
             role: name if is_predicted(name) else moved(name) for role, name in tables["files"].items()
         }
     files = (
-        ("subject", "body"),
         ("subject", "skeleton"),
         ("emg", "file"),
         ("fascicle", "file"),

@@ -158,8 +158,8 @@ def read_model_trial(document: Document) -> ModelTrial:
 
 SAME_DIAMETER = 0.0005
 """Difference of two stated marker diameters that is ignored [m]."""
-WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": None}
-"""Keys of [subject], of segments and of a calibrated body, that are read separately from the rest after a fault."""
+WITHOUT_PARTS: dict[str, Any] = {"segments": None, "skeleton": None}
+"""Keys of [subject], of segments and the skeleton, that are read separately from the rest after a fault."""
 
 
 def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
@@ -446,8 +446,9 @@ class TrialReader:
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
         files |= {f"markers_part_{k}": source for k, source in enumerate(sources, start=1)}
         stated = document.content.get("subject")
-        of_body = {key: stated.get(key) for key in ("body", "skeleton")} if isinstance(stated, dict) else {}
-        files |= {key: document.path.parent / name for key, name in of_body.items() if isinstance(name, str)}
+        skeleton = stated.get("skeleton") if isinstance(stated, dict) else None
+        if isinstance(skeleton, str):
+            files["skeleton"] = document.path.parent / skeleton
         if marker_set is not None and marker_set not in marker_sets():
             files["marker_set"] = document.path.parent / marker_set
         return files if muscles is None else files | muscle_files(muscles)

@@ -37,7 +37,6 @@ from musclesolve.laboratory.trial.trial_file import ModelTrial
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles, is_own_set
 from musclesolve.muscles.strength_tests import StrengthTests, read_strength_tests
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.studies.calibration.body_calibration import check_different, check_one_subject
 from musclesolve.studies.calibration.calibration_problem import (
     HELD,
     LEAST_EMG_SD,
@@ -353,6 +352,33 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 remedy = "calibrate each person alone"
                 raise input_error("conflict", where="trials", problem=fault, expected=expected, remedy=remedy)
     return of_first.get("model") or of_first["muscle set"]
+
+
+def check_one_subject(trials: Sequence[Trial]) -> None:
+    """Refuse trials whose subject differs from the subject of the first trial in mass, stature or sex."""
+    for trial in trials[1:]:
+        here, first = trial.subject, trials[0].subject
+        for key, value, expected in (
+            ("mass_kg", here.mass, first.mass),
+            ("stature_m", here.stature, first.stature),
+            ("sex", here.sex, first.sex),
+        ):
+            if value != expected:
+                raise trial.document.fault(
+                    "conflict",
+                    ("subject", key),
+                    f"{key} is {value} here and {expected} in {trials[0].path.name}",
+                    "trials of one subject",
+                    "calibrate each subject by itself, or correct the trial file",
+                )
+
+
+def check_different(trials: Iterable[tuple[Path, tuple[float, float]]]) -> None:
+    """Refuse a trial that is given twice: the path of a trial file with the first and the last time [s]."""
+    listed = [(path.resolve(), *span) for path, span in trials]
+    if twice := [trial[0] for trial in listed if listed.count(trial) > 1]:
+        problem, remedy = "the trial is given twice", "leave one of them out"
+        raise file_error("duplicate_name", twice[0], problem, "every trial once", remedy)
 
 
 def _check_channels(trials: Sequence[TrialMuscles]) -> None:

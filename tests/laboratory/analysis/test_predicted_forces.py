@@ -163,12 +163,6 @@ def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.Monkey
         predicted_reactions(found.model, found.motion)
 
 
-def test_who_needs_plates_says_so() -> None:
-    trial = recording_of(without_plates(), "this test")
-    with refused("conflict", "forces", "predicted"):
-        ms.studies.calibrate_body([trial])
-
-
 def hidden(found, side: str) -> np.ndarray:
     """Forces and moments (T, 2, 6) of the plates, without those under one foot where it is on the ground."""
     plates = {each.side: np.concatenate([each.force, each.moment], axis=1) for each in found.reactions}

@@ -144,11 +144,9 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
         ms.run(other)
 
 
-def test_live_and_calibration_refuse_it(trial) -> None:
+def test_live_refuses_it(trial) -> None:
     with refused("conflict", "residual"):
         ms.apps.live.Live(trial)
-    with refused("conflict", "[consistency] residual"):
-        ms.studies.calibrate_body([trial])
 
 
 def test_the_center_of_pressure_is_that_of_the_measured_motion(trial) -> None:

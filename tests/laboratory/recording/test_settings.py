@@ -123,7 +123,6 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
         ("run", "no.toml", "-o", "no", "--jobs", "0"),
         ("emg", "no.toml", "-o", "no", "--weight", "-1.0"),
         ("benchmark", "--frames", "0"),
-        ("calibrate-body", "no.toml", "-o", "no.toml", "--mass-sd", "0.4"),
         ("convert", "no.trc", "-o", "no.trc", "--units", "km"),
         ("init", "no", "--mass-kg", "0.5"),
     ],

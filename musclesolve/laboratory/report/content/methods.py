@@ -114,7 +114,6 @@ def _sentences(trial: TrialFiles) -> list[str]:
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"
-        inertia = "inertia_of_body" if result.attrs.get("subject_body") else inertia
         sentences += [always[inertia], *_of_choices(result, MOTION), always["corrected_plates"]]
         inverse = {PREDICTED: "inverse_predicted", PARTLY_PREDICTED: "inverse_partly_predicted"}
         sentences += [always[inverse.get(text(result, "ground_reactions"), "inverse")]]

@@ -234,7 +234,6 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "inertia_table": inertia_source(subject.sex, subject.age),
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {segment.sentence}" for name, segment in subject.segments.items()],
-        "subject_body": "" if subject.body is None else subject.body.sentence,
         "ground_reactions": _origin(body),
         "plate_corrections": list(trial.plate_corrections),
         "trial_file": os.path.realpath(trial.path),
