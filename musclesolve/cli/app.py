@@ -253,7 +253,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.run: BOTH,
         force_commands.share: BOTH,
         comparison_commands.compare: BOTH,
-        comparison_commands.emg: BOTH,
         comparison_commands.calibrate_muscles: BOTH,
         comparison_commands.average: BOTH,
         live_command.live: BOTH,
@@ -264,7 +263,6 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         question_commands.contributions: BOTH,
         question_commands.margins: BOTH,
         question_commands.what_if: BOTH,
-        question_commands.coordination: BOTH,
     },
     "Recordings": {
         recording_commands.init: QUIET,

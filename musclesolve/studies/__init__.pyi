@@ -1,14 +1,10 @@
 from . import synthetic as synthetic
 from .calibration.calibrate import calibrate_muscles as calibrate_muscles
-from .center_of_pressure import center_of_pressure_correction as center_of_pressure_correction
 from .dataset.data_set import open_dataset as open_dataset
-from .emg_trade_off import emg_offset as emg_offset
-from .emg_trade_off import emg_trade_off as emg_trade_off
 from .force_sensitivity import force_sensitivity as force_sensitivity
 from .forward_problem import forward_problem as forward_problem
 from .pages.written_pages import make_dataset as make_dataset
 from .questions.contributions import contributions as contributions
-from .questions.coordination import coordination as coordination
 from .questions.margins import margins as margins
 from .questions.what_if import Scenario as Scenario
 from .questions.what_if import what_if as what_if

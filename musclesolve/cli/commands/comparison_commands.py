@@ -1,4 +1,4 @@
-"""Commands that compare: costs of a trial, cycles of results, effort and EMG; and the muscles of one person by EMG."""
+"""Commands that compare: costs of a trial, cycles of results; and the muscles of one person by EMG."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +14,6 @@ from musclesolve.constants import AVERAGE_FILE
 from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
-    import xarray as xr
     from rich.console import RenderableType
 
 
@@ -69,38 +68,6 @@ def average(
     text: list[RenderableType] = [average_table(averaged), *average_remarks(averaged)]
     failed = averaged.attrs["invalid"]
     finish("average", text, lambda: average_document(averaged), paths, SOME_FRAMES_FAILED if failed else 0)
-
-
-@with_settings(CommandSettings, command_arguments("emg"))
-def emg(
-    trial: TrialFile,
-    output: Annotated[Path, output_option("Folder for emg_trade_off.nc and its figure.")],
-    cost: Cost = None,
-    solver: Solver = None,
-    side: Side = BOTH,
-    **settings: Any,
-) -> None:
-    """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
-    from musclesolve.cli.tables.calibration_tables import clock_lines, trade_off_document, trade_off_table
-    from musclesolve.errors import InputError
-    from musclesolve.studies.emg_trade_off import emg_offset, emg_trade_off
-    from musclesolve.studies.written_answer import answer_about
-
-    clock: xr.Dataset | str = ""
-
-    def ask(loaded: Any, report: Any) -> "xr.Dataset":
-        nonlocal clock
-        trade_off = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
-        try:
-            clock = emg_offset(loaded, cost=cost, side=side)
-        except InputError as error:  # too few channels or frames: stated, the trade-off is there
-            clock = f"not estimated: {error.problem}"
-        return trade_off
-
-    with progress() as report:
-        answer, paths = answer_about(trial, output, "emg_trade_off.nc", "emg", ask, {}, report)
-    text: list[RenderableType] = [trade_off_table(answer), "\n".join(clock_lines(answer, clock))]
-    finish("emg", text, lambda: trade_off_document(answer, clock), paths)
 
 
 @with_settings(CommandSettings, command_arguments("calibrate_muscles"))

@@ -1,10 +1,8 @@
-"""Commands that answer questions about one trial: `contributions`, `margins`, `what-if` and `coordination`."""
+"""Commands that answer questions about one trial: `contributions`, `margins` and `what-if`."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
@@ -79,23 +77,18 @@ def margins(
     """Find the least strength of each muscle and group for the motion, and the muscles that take over."""
     from musclesolve.laboratory.results.tables.question_tables import margin_document, margins_csv
     from musclesolve.studies.questions.margins import margins
-    from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
+    from musclesolve.studies.questions.what_if import strengths_from_texts
 
     stated = MarginSettings(**settings)
     weak = strengths_from_texts(stated.strength)
-    more: dict[str, Any] = {
-        "contact": contact_from_texts(stated.contact) if stated.contact else None,
-        "pairs": stated.pairs,
-        "lengths": stated.lengths,
-    }
     answer, paths = answered(
         trial,
         output,
         "margins",
-        lambda loaded, report: margins(loaded, weak, stated.path, cost, side, report, **more),
+        lambda loaded, report: margins(loaded, weak, stated.path, cost, side, report, pairs=stated.pairs),
         margins=margins_csv,
     )
-    failed = (stated.strength or stated.contact) and answer.attrs["frames_impossible"]
+    failed = stated.strength and answer.attrs["frames_impossible"]
     finish_answer(
         "margins", answer, lambda: margin_document(answer), paths, SOME_FRAMES_FAILED if failed else 0
     )
@@ -119,23 +112,3 @@ def what_if(
     document = {**judgement_document(answer), "scenarios": scenario_facts(answer)}
     failed = any(fact["without_solution"] for fact in document["scenarios"])
     finish_answer("what_if", answer, lambda: document, paths, SOME_FRAMES_FAILED if failed else 0)
-
-
-def coordination(
-    result: Annotated[
-        Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run` or `share`.")
-    ],
-    output: Annotated[Path, output_option("Folder for coordination.nc and the figures.")],
-) -> None:
-    """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
-    from musclesolve.laboratory.results.files.atomic_writing import reserved
-    from musclesolve.laboratory.results.files.result_netcdf import read_result
-    from musclesolve.laboratory.results.tables.question_tables import coordination_document
-    from musclesolve.studies.questions.coordination import coordination
-    from musclesolve.studies.written_answer import write_answer
-
-    with progress() as report, reserved(output):
-        report("synergies", 0.3)
-        answer = coordination(read_result(result))
-        paths = write_answer(output, "coordination.nc", "coordination", answer, {}, report)
-    finish_answer("coordination", answer, lambda: coordination_document(answer), paths)

@@ -254,20 +254,6 @@ class CompareSettings(Settings):
     )
 
 
-EMG_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Weights of EMG, for costs that are of order one at full activation."""
-
-
-class EmgCommandSettings(Settings):
-    """Options of `emg`."""
-
-    weights: tuple[float, ...] = setting(
-        f"a weight of EMG; default: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
-        default=EMG_WEIGHTS,
-        minimum=0.0,
-    )
-
-
 class MuscleCalibrationSettings(Settings):
     """Options of `calibrate-muscles`."""
 
@@ -416,12 +402,7 @@ class MarginSettings(Settings):
     path: str | None = setting(
         "muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
     )
-    contact: tuple[str, ...] | None = setting(
-        "largest contact force of a joint, such as knee=2.5; now: no more than in the trial",
-        metavar="JOINT=BODY_WEIGHTS",
-    )
     pairs: bool = setting("also pairs of groups that are weak together", default=False)
-    lengths: bool = setting("also how short and long tendons and fibers of the groups may be", default=False)
 
 
 class WhatIfSettings(Settings):
@@ -465,7 +446,6 @@ class CommandSettings(Settings):
     figures: FigureSettings = table(FigureSettings)
     plot: PlotSettings = table(PlotSettings)
     compare: CompareSettings = table(CompareSettings)
-    emg: EmgCommandSettings = table(EmgCommandSettings)
     calibrate_muscles: MuscleCalibrationSettings = table(MuscleCalibrationSettings)
     benchmark: BenchmarkSettings = table(BenchmarkSettings)
     average: AverageSettings = table(AverageSettings)

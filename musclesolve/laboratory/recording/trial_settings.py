@@ -340,7 +340,7 @@ class KneeSettings(Settings):
     )
 
 
-QUESTIONS = ("contributions", "margins", "what_if", "coordination")
+QUESTIONS = ("contributions", "margins", "what_if")
 """Questions about a trial, by the names of their commands and of the files of their answers."""
 
 
@@ -359,10 +359,6 @@ class QuestionSettings(Settings):
         default={},
         within=(0.0, 10.0),
         example="{ triceps_surae = 0.8 }",
-    )
-    contact: tuple[str, ...] | None = setting(
-        'for margins: largest contact forces, each in the form of `margins --contact`, or "now"; no bound when absent',
-        example='["knee=2.5"]',
     )
 
 

@@ -38,14 +38,8 @@ KIND_NAMES = {
     "contributions": "contributions of muscles to a trial",
     "margins": "margins of strength of a trial",
     "what_if": "scenarios of a trial",
-    "coordination": "coordination of muscles in a trial",
 }
-ANSWERS = {
-    "contributions": "center_acceleration",
-    "margins": "least_strength",
-    "what_if": "device_torque",
-    "coordination": "synergy_weight",
-}
+ANSWERS = {"contributions": "center_acceleration", "margins": "least_strength", "what_if": "device_torque"}
 """Question about a trial -> a variable that only its answer has."""
 CHOICES = ("cost", "muscle_database", "passive", "strength")
 """Attributes that are equal in an uncertainty and its result."""

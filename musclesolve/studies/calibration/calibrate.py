@@ -46,6 +46,7 @@ from musclesolve.studies.calibration.calibration_problem import (
     Posterior,
     undetermined,
 )
+from musclesolve.studies.calibration.emg_clock import FEWEST_CHANNELS, shared_lag
 from musclesolve.studies.calibration.free_parameters import OF_EMG, SHAPE, Measured, free_factors
 from musclesolve.studies.calibration.observations import (
     EMG,
@@ -57,7 +58,6 @@ from musclesolve.studies.calibration.observations import (
     TrialMuscles,
     by_channel,
 )
-from musclesolve.studies.emg_trade_off import FEWEST_CHANNELS, shared_lag
 from musclesolve.tables.text_file import sha256
 from musclesolve.version import __version__
 
@@ -229,11 +229,9 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             (_path(trial.body), "[emg] offset_s"),
             f"{what}: factors on muscles would make up for the clock",
             f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
-            f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
+            f"write {value} in [emg], or leave the channels out that contradict it",
         )
-    return [
-        WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
-    ]
+    return [WarningNote(f"{capitalized(what)}: write {value} in [emg] where it holds.")]
 
 
 def _problem(

@@ -1,1 +1,1 @@
-"""Questions about one trial: strength margins, scenarios, contributions, coordination."""
+"""Questions about one trial: strength margins, scenarios, contributions."""

@@ -80,18 +80,16 @@ def check_with_questions(path: str | Path, progress: Progress | None = None) -> 
 def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:
     """Refuse names of muscles, degrees of freedom and joints in [questions] that the trial does not have."""
     from musclesolve.studies.known_names import known_names
-    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.what_if import stated_scenarios
 
     try:
         known = known_names(path)
     except InputError:
         return
     scenarios = stated_scenarios(settings.scenarios or ())
-    bounds = contact_from_texts(settings.contact or ())
     muscles = "muscle", "part"
     stated: list[tuple[str, Iterable[str], str, tuple[str, ...]]] = [
-        ("strength", settings.strength, "muscle or group of muscles", muscles),
-        ("contact", () if isinstance(bounds, str) else bounds, "joint", ("joint",)),
+        ("strength", settings.strength, "muscle or group of muscles", muscles)
     ]
     for scenario in scenarios:
         target, of_target = [scenario.minimize] * bool(scenario.minimize), ("place", *muscles)
@@ -109,30 +107,25 @@ def _check_names(path: Path, document: Document, settings: QuestionSettings) -> 
 
 
 def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettings, table: str) -> None:
-    """Refuse scenarios and bounds of a table [questions] that cannot be read."""
-    stated = dict(settings.items())
-    if not stated.get("scenarios") and not stated.get("contact"):
+    """Refuse scenarios of a table [questions] that cannot be read."""
+    scenarios = dict(settings.items()).get("scenarios")
+    if not scenarios:
         return
-    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.what_if import stated_scenarios
 
-    for key, read in (("scenarios", stated_scenarios), ("contact", contact_from_texts)):
-        try:
-            read(stated.get(key) or ())
-        except InputError as error:
-            raise document.placed(error, table, key) from None
+    try:
+        stated_scenarios(scenarios)
+    except InputError as error:
+        raise document.placed(error, table, "scenarios") from None
 
 
 def answer(
-    name: str,
-    trial: AnyTrial,
-    result: xr.Dataset,
-    options: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    name: str, trial: AnyTrial, options: Mapping[str, Any] | None = None, progress: Progress | None = None
 ) -> xr.Dataset:
     """Answer a question about a trial; without an answer an attribute of the dataset has the reason.
 
-    [questions] of the trial states scenarios and bounds; options are keyword arguments of `run` with which the result
-    was computed.
+    [questions] of the trial states scenarios and strengths; options are keyword arguments of `run` with which the
+    result was computed.
     """
     settings = trial.settings.questions
     stated = {key: value for key, value in (options or {}).items() if value is not None and key != "solver"}
@@ -146,13 +139,9 @@ def answer(
                 return contributions(changed, cost, progress)
             case "margins":
                 from musclesolve.studies.questions.margins import margins
-                from musclesolve.studies.questions.what_if import contact_from_texts
 
-                bounds = contact_from_texts(settings.contact) if settings.contact else None
-                return margins(
-                    changed, settings.strength, cost=cost, side=side, progress=progress, contact=bounds
-                )
-            case "what_if":
+                return margins(changed, settings.strength, cost=cost, side=side, progress=progress)
+            case _:
                 from musclesolve.studies.questions.what_if import what_if
 
                 if cost is not None and not isinstance(cost, str):
@@ -165,10 +154,6 @@ def answer(
                     )
                 named = changed if cost is None else changed.with_settings(sharing={"cost": cost})
                 return what_if(named, settings.scenarios or (), side, progress)
-            case _:
-                from musclesolve.studies.questions.coordination import coordination
-
-                return coordination(result)
     except InputError as error:
         return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
 
@@ -200,7 +185,7 @@ class AnswerFile:
                 "compute the result from a trial file",
             )
         trial = read_trial(file)
-        answers = answer(self.name, trial, result, self.options)
+        answers = answer(self.name, trial, self.options)
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
         stated[QUESTION] = self.name
         # for every muscle, joint and contact model: a tenth of the bytes
@@ -234,7 +219,7 @@ def files_again(questions: Iterable[str], result: xr.Dataset) -> dict[str, Answe
 def answer_results(
     paths: Sequence[str | Path], questions: Sequence[str], report: Progress = no_progress
 ) -> None:
-    """Write the answers to questions beside every result; the trial file states scenarios and bounds."""
+    """Write the answers to questions beside every result; the trial file states scenarios and strengths."""
     for source in read_inputs(paths).sources:
         if source.kind != RESULT:
             continue

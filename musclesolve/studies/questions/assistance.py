@@ -23,15 +23,74 @@ from musclesolve.models.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Parameters, Power, SoftRows, Term
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_arrays import ARRAY_AXES
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve_part
-from musclesolve.studies.questions.bounds import contact_along, padded
 
 EFFORT = 1e-6
 """Cost of a column that is no muscle, such as a torque, at its limit."""
 Limits = Mapping[str, tuple[float, float]]
 """Degree of freedom -> least and greatest torque [N m]."""
+
+
+PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
+"""Values of optional arrays of a problem for a column that is no muscle; zero where absent."""
+
+
+def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -> dict[str, Any]:
+    """The arrays of a problem with k further columns that are no muscles.
+
+    Args:
+        problem: of n muscles and m moments.
+        columns: (T, m, k) moment arms.
+        capacity: (k,) or (T, k) force of a column at activation 1.
+        bounds: lower and upper (k,), 0 and 1 unless given.
+    """
+    frames, count = len(problem.moment), columns.shape[2]
+
+    def wider(name: str, filled: Array | float) -> Array | None:
+        array = getattr(problem, name)
+        if array is None:
+            return None
+        return np.concatenate([array, np.broadcast_to(filled, (*array.shape[:-1], count))], axis=-1)
+
+    filled = PADDING | {"fiber_force_capacity": np.broadcast_to(capacity, (frames, count))}
+    optional = {
+        name: wider(name, filled.get(name, 0.0)) if ARRAY_AXES[name][-1] == "n" else getattr(problem, name)
+        for name in OPTIONAL
+    }
+    return {
+        "moment_arm": np.concatenate([problem.moment_arm, columns], axis=2),
+        "moment": problem.moment,
+        "force_capacity": wider("force_capacity", np.broadcast_to(capacity, (frames, count))),
+        "max_isometric_force": wider("max_isometric_force", np.max(np.atleast_2d(capacity), axis=0)),
+        "lower": wider("lower", bounds.get("lower", np.zeros(count))),
+        "upper": wider("upper", bounds.get("upper", np.ones(count))),
+        "reserve_weight": problem.reserve_weight,
+        "dof": problem.dof,
+        "source_frames": problem.source_frames,
+        **optional,
+    }
+
+
+def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str) -> tuple[Array, Array]:
+    """The contact force of a joint along its present direction, row . F + offset.
+
+    Args:
+        part: with its loads.
+        reaction: joint -> contact force now (T, 3) [N].
+        joint: its name.
+
+    Returns:
+        row (T, n) over the forces F of the contractile elements [1], and offset (T,) [N], the force without them.
+    """
+    loads, force = part.loads, reaction[joint]
+    assert loads is not None
+    k = loads.joints.index(joint)
+    direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
+    row = np.einsum("tnx,tx->tn", loads.all_pulls.force[:, k], direction)
+    offset = (loads.net[:, k] * direction).sum(axis=1) + (row * part.state.passive_force).sum(axis=1)
+    return row, offset
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import share, share_part, sharing_problem
+from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
+from musclesolve.models.share import share, share_part
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.strength_margin import (
     StrengthMargin,
@@ -41,17 +41,8 @@ from musclesolve.sharing.analysis.strength_margin import (
 )
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status, is_solved
 from musclesolve.studies.known_names import factors_of, muscle_groups, muscles_named, strength_factors
-from musclesolve.studies.questions.assistance import MusclesAlone
-from musclesolve.studies.questions.bounds import (
-    CHANGED_LENGTHS,
-    contact_limits,
-    length_range,
-    limited,
-    possible_frames,
-)
 from musclesolve.studies.written_answer import judgement_of
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
@@ -70,9 +61,7 @@ def margins(
     side: str = "both",
     progress: Progress | None = None,
     *,
-    contact: Mapping[str, float] | str | None = None,
     pairs: bool = False,
-    lengths: bool = False,
 ) -> xr.Dataset:
     """Find the least strength of every muscle and function group with which the motion of a trial is possible.
 
@@ -84,10 +73,7 @@ def margins(
             wholly, whatever `least_activation` the trial has.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
-        contact: joint, of a side or of both -> largest contact force [body weights] along its direction now, or "now":
-            no more than the largest one of the trial (see `bounds.limited`).
         pairs: also the margins of pairs of groups of a leg that are weak together.
-        lengths: also the ranges of tendon slack length and optimal fiber length of the groups.
 
     Returns:
         Dataset over `of` (names of muscles and, with their side, of groups), time, side, strength, muscle and joint:
@@ -101,8 +87,7 @@ def margins(
         peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
         activation_limit (of) [1]: the least upper bound of the activation, as pain would set it, with which the motion
         is possible. assistance (time, dof) [N m]: the least torque about a degree of freedom with which an impossible
-        frame is possible, 0 where it is possible, NaN where no such torque helps. With `pairs` pair_margin (pair) [1],
-        and with `lengths` length_range (of_group, length, end) [1], factors on the length.
+        frame is possible, 0 where it is possible, NaN where no such torque helps. With `pairs` pair_margin (pair) [1].
 
     Raises:
         InputError: elastic tendons, an unknown muscle or group, a motion of which no frame is possible, or whatever
@@ -132,15 +117,8 @@ def margins(
         parts = [weakened(part, factors_of(part, weak)) for part in body.parts]
         now = Analysis(body, body.sharing, tuple(share_part(part, body.sharing) for part in parts))
         full = assemble(now, findings)
-    limits = {} if contact is None else contact_limits(contact, strong.parts, float(body_weight(base)))
-    tested = now.parts
-    if limits:
-        tested = tuple(
-            replace(part, problem_at=limited(part.problem, part.part, part.contact_force, limits).frames)
-            for part in now.parts
-        )
-    counted = [possible_frames(x.problem) if limits else x.solution.status == Status.SOLVED for x in tested]
-    tests = _margins_of(tested, counted, muscle_groups(base), report)
+    counted = [part.solution.status == Status.SOLVED for part in now.parts]
+    tests = _margins_of(now.parts, counted, muscle_groups(base), report)
     of = list(tests)
     if not of or not any(there.any() for there in counted):
         raise input_error(
@@ -156,7 +134,7 @@ def margins(
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
     strengths_of = [
         strength_margin(part.problem, there, possible).strength
-        for part, possible in zip(tested, counted, strict=True)
+        for part, possible in zip(now.parts, counted, strict=True)
         if (there := [name for name in followed if name in part.state.parameters.names])
     ]
     lowest = greatest(np.concatenate(strengths_of))
@@ -171,7 +149,7 @@ def margins(
         )
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
-    arrays = _path(now, counted, followed, strengths, limits, float(body_weight(base)))
+    arrays = _path(now, counted, followed, strengths, float(body_weight(base)))
     tightest = {name: (part, at.tightest) for name, (part, at) in tests.items() if margin[name] > 0}
     missing = {
         name: _missing(part.problem, tests[name][1], frame, muscles_named(name, base))
@@ -180,18 +158,12 @@ def margins(
     time = body.time
     status = full["status"].transpose("time", "side").values
     possible = status == Status.SOLVED
-    if limits:
-        for part, alone in zip(tested, counted, strict=True):
-            for own_side in part.part.sides:
-                possible[:, list(base["side"].values).index(own_side)] &= alone
     report("assistance", 0.95)
     arrays |= _activation_limits(tests, margin, muscles_of=lambda name: muscles_named(name, base))
-    arrays |= _assistance(body.dofs, tested, counted)
-    groups_of = {name: there for name, there in muscle_groups(base).items() if len(there) > 1}
+    arrays |= _assistance(body.dofs, now.parts, counted)
     if pairs:
-        arrays |= _pairs(tested, counted, groups_of, report)
-    if lengths:
-        arrays |= _lengths(body, [part.part for part in now.parts], groups_of, margin, counted)
+        groups_of = {name: there for name, there in muscle_groups(base).items() if len(there) > 1}
+        arrays |= _pairs(now.parts, counted, groups_of, report)
     times = [time[tightest[name][1]] if name in tightest else np.nan for name in of]
     arrays |= {
         "possible": (("time", "side"), possible),
@@ -219,10 +191,6 @@ def margins(
         "subject": base.attrs.get("subject", ""),
         "cost": body.sharing.cost.label,
         "path_of": chosen,
-        "contact": ", ".join(
-            f"{joint} {force / float(body_weight(base)):.2f}" for joint, force in limits.items()
-        )
-        or "none",
         "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
         "frames": int(result["possible"].size),
         "frames_possible": int(possible.sum()),
@@ -274,30 +242,6 @@ def _pairs(
             both = [*groups[one], *groups[other]]
             pairs[f"{one} + {other}"] = greatest(strength_margin(part.problem, both, possible).strength)
     return {"pair": (("pair",), list(pairs)), "pair_margin": (("pair",), np.array(list(pairs.values())))}
-
-
-def _lengths(
-    body: Body,
-    parts: Sequence[SharingGroup],
-    groups: Mapping[str, Sequence[str]],
-    margin: Mapping[str, float],
-    counted: Sequence[Mask],
-) -> Variables:
-    """Ranges of lengths of the groups that the motion needs; other groups have no limit without passive forces."""
-    ranges = {
-        name: [length_range(part, body.sharing, length, muscles, possible) for length in CHANGED_LENGTHS]
-        for part, possible in zip(parts, counted, strict=True)
-        for name, muscles in groups.items()
-        if set(muscles) <= {*part.state.parameters.names}
-        and (part.state.passive_force.any() or margin.get(name, 0.0) > 0.0)
-    }
-    values = np.array(list(ranges.values())).reshape(-1, len(CHANGED_LENGTHS), 2)
-    return {
-        "of_group": (("of_group",), list(ranges)),
-        "length": (("length",), list(CHANGED_LENGTHS)),
-        "end": (("end",), ["least", "greatest"]),
-        "length_range": (("of_group", "length", "end"), values),
-    }
 
 
 def weakened(part: SharingGroup, factor: Array) -> SharingGroup:
@@ -354,26 +298,23 @@ def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequ
 
 
 def _path(
-    now: Analysis,
-    counted: Sequence[Mask],
-    muscles: Sequence[str],
-    strengths: Array,
-    limits: Mapping[str, float],
-    weight: float,
+    now: Analysis, counted: Sequence[Mask], muscles: Sequence[str], strengths: Array, weight: float
 ) -> Variables:
-    """The sharing at strengths of some muscles, contact forces within limits [N]; frames that do not count are NaN."""
+    """The sharing at strengths of some muscles; frames that do not count are NaN. weight: of the body [N]."""
     body, activations, peaks = now.body, [], []
     kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
     for strength in strengths:
         weaker = dict.fromkeys(muscles, float(strength))
-        shared = [_share_within(leg, body.sharing, factors_of(leg.part, weaker), limits) for leg in now.parts]
+        shared = [
+            share_part(weakened(leg.part, factors_of(leg.part, weaker)), body.sharing) for leg in now.parts
+        ]
         activations.append(
-            now.over_muscles([activation * mask for (activation, _), mask in zip(shared, kept, strict=True)])
+            now.over_muscles([leg.solution.activation * mask for leg, mask in zip(shared, kept, strict=True)])
         )
         force = {
             joint: np.linalg.norm(vectors, axis=1) * mask[:, 0]
-            for (_, contact), mask in zip(shared, kept, strict=True)
-            for joint, vectors in contact.items()
+            for leg, mask in zip(shared, kept, strict=True)
+            for joint, vectors in leg.contact_force.items()
         }
         peaks.append([greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints])
     activation = np.stack(activations)
@@ -388,24 +329,3 @@ def _path(
         arrays["joint"] = ("joint",), np.array(body.joints)
         arrays["contact_peak"] = ("strength", "joint"), np.array(peaks)
     return arrays
-
-
-def _share_within(
-    now: SolvedGroup, sharing: Sharing, factor: Array, limits: Mapping[str, float]
-) -> tuple[Array, dict[str, Array]]:
-    """Activations (T, n) and contact forces of joints (T, 3) [N] of muscles with factors (n,) on their strength.
-
-    The contact forces stay within limits [N] along the directions that they have now.
-    """
-    part = weakened(now.part, factor)
-    if not limits:
-        solved = share_part(part, sharing)
-        return solved.solution.activation, solved.contact_force
-    unlimited = sharing_problem(part, sharing)
-    problem = limited(unlimited, part, now.contact_force, limits)
-    further = problem.n_muscles - unlimited.n_muscles
-    cost = MusclesAlone(sharing.cost, further) if further else sharing.cost
-    solution = solve_part(problem, cost, sharing.solver)
-    tension = solution.force[:, : unlimited.n_muscles] + part.state.passive_force
-    contact = {} if part.loads is None else part.loads.contact(tension)
-    return solution.activation[:, : unlimited.n_muscles], contact

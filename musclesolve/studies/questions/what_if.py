@@ -213,16 +213,6 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
     )
 
 
-def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
-    """Joint -> largest contact force [body weights], read from "JOINT=NUMBER" each; or "now"."""
-    if list(texts) == [NOW]:
-        return NOW
-    problem = "is no bound of a contact force"
-    expected = "JOINT=NUMBER with a number of body weights above zero, or now alone"
-    remedy = "write such as --contact knee=2.5, or --contact now"
-    return _named_numbers(texts, 0.0, where="--contact", problem=problem, expected=expected, remedy=remedy)
-
-
 def _named_numbers(texts: Sequence[str], above: float, problem: str, **said: str) -> dict[str, float]:
     """Name -> number above a limit, read from "NAME=NUMBER" each."""
     numbers = {}

@@ -87,10 +87,9 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
         What `cycles` returns of both legs. Over cycle besides metabolic_rate [W/kg] and cost_of_transport [J/(kg m)] of
         the trial, where they are known, the same in all its cycles. For answers the curves center_acceleration (part,
         axis), joint_acceleration (part, dof), contact_contribution and contact_contribution_own (part, place: hip,
-        knee, knee_medial, knee_lateral, ankle), with the first contact model, least_strength (part),
-        co_contraction (dof) and joint_stiffness (dof), cut into cycles; and margin (part) and synergies, numbers of the
-        trial and the leg; parts are the function groups of the leg. The attribute no_answer says which question has
-        none, and why.
+        knee, knee_medial, knee_lateral, ankle), with the first contact model, and least_strength (part), cut into
+        cycles; and margin (part), a number of the trial and the leg; parts are the function groups of the leg. The
+        attribute no_answer says which question has none, and why.
     """
     known = {name: answer for name, answer in (answers or {}).items() if NO_ANSWER not in answer.attrs}
     extended = result.assign(_curves_of_answers(result, known))
@@ -127,8 +126,6 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
                 curves[name] = together[name].sel(group=named).rename(group="part")
     if "margins" in answers:
         curves["least_strength"] = _of_groups(answers["margins"]["least_strength"], groups)
-    if "coordination" in answers:
-        curves |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
     together = xr.merge(curves.values(), join="outer", compat="override", combine_attrs="drop")
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
         raise file_error(
@@ -136,7 +133,7 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
             result.encoding.get("source"),
             "an answer beside the result is of other frames",
             "answers to the same trial",
-            "remove contributions.nc, margins.nc and coordination.nc, and compute again",
+            "remove contributions.nc and margins.nc, and compute again",
         )
     return explained(together.reindex({"dof": result["dof"]}) if "dof" in together.dims else together)
 
@@ -183,6 +180,4 @@ def _numbers_of_leg(
         numbers["margin"] = margin.assign_coords(
             part=[split_side(str(name))[0] for name in margin["part"].values]
         )
-    if "coordination" in answers:
-        numbers["synergies"] = answers["coordination"]["synergies"].sel(side=side, drop=True).astype(float)
     return {name: value.expand_dims(cycle=count) for name, value in numbers.items()}

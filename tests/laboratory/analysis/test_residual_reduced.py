@@ -147,11 +147,3 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
 def test_live_refuses_it(trial) -> None:
     with refused("conflict", "residual"):
         ms.apps.live.Live(trial)
-
-
-def test_the_center_of_pressure_is_that_of_the_measured_motion(trial) -> None:
-    found, kept = (
-        ms.studies.center_of_pressure_correction(each)
-        for each in (trial, trial.with_settings(consistency={"residual": "kept"}))
-    )
-    np.testing.assert_allclose(found["residual_before"], kept["residual_before"], atol=1e-9)

@@ -121,7 +121,6 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
         ("live", "no.toml", "--from", "replay", "--plate", "x"),
         ("desk", "no", "--port", "70000"),
         ("run", "no.toml", "-o", "no", "--jobs", "0"),
-        ("emg", "no.toml", "-o", "no", "--weight", "-1.0"),
         ("benchmark", "--frames", "0"),
         ("convert", "no.trc", "-o", "no.trc", "--units", "km"),
         ("init", "no", "--mass-kg", "0.5"),

@@ -24,7 +24,7 @@ from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, 
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
 
-ASK = '[settings.questions]\nask = ["contributions", "margins", "coordination"]\n'
+ASK = '[settings.questions]\nask = ["contributions", "margins"]\n'
 
 
 def study_in(folder: Path, design: str = "", questions: str = ASK) -> Path:
@@ -46,7 +46,7 @@ def study_in(folder: Path, design: str = "", questions: str = ASK) -> Path:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
-    outcomes = ["margin triceps_surae", "joint_stiffness knee_flexion max", "metabolic_rate"]
+    outcomes = ["margin triceps_surae", "metabolic_rate"]
     outcomes += [
         "contact_contribution hip_abductors knee_medial max",
         "contact_contribution triceps_surae ankle",
@@ -64,8 +64,6 @@ def test_numbers_of_a_study_are_those_of_the_commands(whole):
         for group in ("triceps_surae", "hip_abductors", "quadriceps_femoris"):
             command = float(margin["margin"].sel(of=f"{group}_r"))
             assert float(own["margin"].sel(part=group)) == pytest.approx(command, rel=1e-5)
-        together = ms.studies.coordination(result)
-        assert float(own["synergies"]) == int(together["synergies"].sel(side="r"))
         energy = Facts(result).metabolic_rate
         assert float(own["metabolic_rate"]) == pytest.approx(energy.rate, rel=1e-6)
         assert float(own["cost_of_transport"]) == pytest.approx(energy.cost_of_transport, rel=1e-6)
@@ -107,15 +105,12 @@ def test_curves_of_a_study_go_through_those_of_the_commands(whole):
 def test_what_is_asked_is_in_tables_and_figures(whole):
     folder = whole.computed.folder
     names = {path.name for path in (folder / "trials" / "strong").iterdir()}
-    assert names >= {"contributions.nc", "margins.nc", "coordination.nc", "cycles.nc"}
+    assert names >= {"contributions.nc", "margins.nc", "cycles.nc"}
     header = (folder / "subject_values.csv").read_text(encoding="utf-8").partition("\n")[0].split(",")
-    assert {"margin_triceps_surae", "metabolic_rate_W_per_kg", "co_contraction_knee_flexion_mean"} <= set(
-        header
-    )
+    assert {"margin_triceps_surae", "metabolic_rate_W_per_kg"} <= set(header)
     curves = (folder / "curves.csv").read_text(encoding="utf-8").partition("\n")[0].split(",")
     assert "center_acceleration_triceps_surae_z_m_per_s2" in curves
-    assert "joint_stiffness_knee_flexion_N_m_per_kg_rad" in curves
-    assert {"center_acceleration", "co_contraction"} <= set(whole.groups)
+    assert "center_acceleration" in whole.groups
 
 
 @pytest.mark.thorough

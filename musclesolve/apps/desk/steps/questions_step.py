@@ -25,7 +25,6 @@ WHY = {
     "contributions": "How each muscle accelerates the joints and the center of mass, and loads the joints.",
     "margins": "The least strength of each muscle and group with which this motion is still possible.",
     "what_if": "Weak or missing muscles, orthoses and exoskeletons, another mass: the same motion, solved again.",
-    "coordination": "Synergies, co-contraction and the stiffness of the joints from the muscles.",
 }
 EXAMPLE = "weak calf: triceps_surae=0.6"
 

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve.laboratory.plotting.page.curves import with_neighbors
 from musclesolve.laboratory.plotting.page.page_style import (
     APART,
@@ -34,11 +33,8 @@ if TYPE_CHECKING:
 
 MOST_BARS, MOST_CURVES = 14, 6
 ALL_PARTS = "acceleration (all parts)"
-VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
-"""Curves over the number of synergies -> their words."""
 LABEL_STEP = 0.08
 """Least distance of the labels of curves, as a share of the largest force."""
-LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
 AXIS_LABEL = 0.25
 """Space below a panel for the label of its axis [inch]."""
 
@@ -90,7 +86,7 @@ def _activations(axes: "Axes", answer: xr.Dataset) -> dict[str, Any]:
         entries[name] = line(**style)
     axes.set_ylim(0.0, 1.03)
     _strength_axis(axes, answer)
-    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", _bound(answer))
+    heading(axes, f"{_path_of(answer)} grows weaker: peak activation", "")
     return entries
 
 
@@ -113,8 +109,7 @@ def _contact(axes: "Axes", answer: xr.Dataset) -> None:
     axes.set_ylim(0.0, 1.05 * top)
     axes.set_ylabel("[body weights]")
     _strength_axis(axes, answer)
-    note = "; ".join(filter(None, (_bound(answer), "gray: changes by less than 0.02")))
-    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
+    heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", "gray: changes by less than 0.02")
 
 
 def _strength_axis(axes: "Axes", answer: xr.Dataset) -> None:
@@ -123,10 +118,6 @@ def _strength_axis(axes: "Axes", answer: xr.Dataset) -> None:
     span = max(strengths[0] - strengths[-1], 1.0)
     axes.set_xlim(strengths[0] + 0.02 * span, strengths[-1] - 0.14 * span)
     axes.set_xlabel(f"strength of {_path_of(answer)} [%]")
-
-
-def _bound(answer: xr.Dataset) -> str:
-    return "with bounded contact forces, as the bars" if answer.attrs["contact"] != "none" else ""
 
 
 def _path_of(answer: xr.Dataset) -> str:
@@ -261,129 +252,6 @@ def scenarios(answer: xr.Dataset) -> Sheet:
                 axes.set_ylabel("[body weights]")
     sheet.add_legend(entries)
     return sheet
-
-
-@native
-def synergies(answer: xr.Dataset) -> Sheet:
-    """Draw the variance accounted for over the number of synergies, then each synergy with its largest weights."""
-    sides = [str(side) for side in answer["side"].values]
-    counts = [int(answer["synergies"].sel(side=side)) for side in sides]
-    rows = 1 + max(counts)
-    space = {"below": 0.3}
-    sheet, panels = page(answer, "Muscle synergies", rows, len(sides), height=0.22 * rows, space=space)
-    panels = np.reshape(panels, (rows, len(sides)))
-    variance = dict(zip(VARIANCE, map(line, COST_COLORS), strict=False))
-    for column, (side, count) in enumerate(zip(sides, counts, strict=True)):
-        axes = panels[0, column]
-        for color, name in zip(COST_COLORS, variance, strict=False):
-            values = answer[name].sel(side=side).values
-            more = {"label": VARIANCE[name]}
-            axes.plot(answer["number"].values, values, color=color, marker="o", markersize=3, **more)
-        axes.axvline(count, color=NOTE_COLOR, linewidth=0.8)
-        axes.set_ylim(0.0, 1.03)
-        heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
-        names = [str(name) for name in answer["muscle"].values if side_of(str(name)) == side]
-        for axes, row in with_panels(panels[1:, column], range(1, count + 1)):
-            course = answer["synergy_course"].sel(side=side, synergy=row)
-            axes.plot(answer["time"].values, course.values, color=SIDE_COLOR[side])
-            axes.set_ylim(bottom=0.0)
-            weights = answer["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
-            largest = [split_side(names[k])[0].replace("_", " ") for k in np.argsort(-weights)[:3]]
-            heading(axes, f"synergy {row}", "most: " + ", ".join(largest))
-            if row == count:
-                axes.set_xlabel("time [s]")
-    sheet.add_legend({VARIANCE[name]: entry for name, entry in variance.items()})
-    return sheet
-
-
-@native
-def co_contractions(answer: xr.Dataset) -> Sheet:
-    """Draw the share of the muscle moments that cancel about each degree of freedom, both sides."""
-    return _by_dof(answer, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
-
-
-@native
-def stiffnesses(answer: xr.Dataset) -> Sheet:
-    """Draw the stiffness that the muscles give to each degree of freedom, both sides."""
-    title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"
-    return _by_dof(answer, "joint_stiffness", title, "[N m/rad]")
-
-
-def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
-    """Draw a variable over time by degree of freedom without side, a curve for each side."""
-    known = [str(dof) for dof in answer["dof"].values if bool(answer[name].sel(dof=dof).notnull().any())]
-    stems = list(dict.fromkeys(split_side(dof)[0] for dof in known))
-    rows = (len(stems) + 1) // 2
-    sheet, panels = page(answer, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
-    entries: dict[str, Any] = {}
-    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
-        for dof in [one for one in known if split_side(one)[0] == stem]:
-            side = side_of(dof)
-            style = {"color": SIDE_COLOR[side], "label": SIDE_NAMES.get(side, side)}
-            axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
-            entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLOR[side])
-        axes.set_ylim(bottom=0.0)
-        heading(axes, stem.replace("_", " "), "")
-        axes.set_xlabel("time [s]")
-        if number % 2 == 0:
-            axes.set_ylabel(unit)
-    sheet.add_legend(entries)
-    return sheet
-
-
-@native
-def emg_trade_off(trade_off: xr.Dataset) -> Sheet:
-    """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
-    rows, columns = (2, 1) if current_style().narrow else (1, 2)
-    title = "EMG-informed sharing: effort against misfit"
-    space = {"left": 0.15, "below": AXIS_LABEL}
-    sheet, panels = page(trade_off, title, rows, columns, height=0.36 * rows, labels=True, space=space)
-    _curve(panels.flat[0], trade_off)
-    _correlations(panels.flat[1], trade_off)
-    entries = {
-        "r of a channel while it alone is not followed, median and quartiles": line(LEFT_OUT, marker="o"),
-        "r while followed (no test)": line(FOLLOWED, linestyle="--"),
-    }
-    if np.isfinite(trade_off.attrs["knee_weight"]):
-        entries["knee of the curve"] = line(NOTE_COLOR, 0.0, marker="D", markersize=6)
-    sheet.add_legend(entries)
-    return sheet
-
-
-def _curve(axes: "Axes", trade_off: xr.Dataset) -> None:
-    misfit, effort = trade_off["emg_rms"].values, trade_off["effort"].values
-    axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
-    for number, (weight, x, y) in enumerate(zip(trade_off["weight"].values, misfit, effort, strict=True)):
-        # a convex curve that falls is neither above and right of its points nor below and left of them
-        below = number % 2 and x > misfit.min()  # left of the first point is the axis
-        beside, end = ((-4, -10), "right") if below else ((4, 4), "left")
-        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", ha=end, fontsize="small")
-        if weight == trade_off.attrs["knee_weight"]:
-            axes.plot(x, y, marker="D", markersize=6, color=NOTE_COLOR, zorder=1)
-    heading(axes, "effort over misfit", "numbers: weight of EMG")
-    axes.set_xlabel("rms of activation - envelope [1]")
-    axes.set_ylabel("effort [unit of the cost]")
-
-
-def _correlations(axes: "Axes", trade_off: xr.Dataset) -> None:
-    place = np.arange(trade_off.sizes["weight"])
-    low, middle, high = _quartiles(trade_off, "emg_correlation")
-    axes.fill_between(place, low, high, color=LEFT_OUT, alpha=0.2, linewidth=0.0)
-    axes.plot(place, middle, color=LEFT_OUT, marker="o", markersize=3)
-    axes.plot(place, _quartiles(trade_off, "emg_correlation_followed")[1], color=FOLLOWED, linestyle="--")
-    axes.set_xticks(place, [f"{weight:g}" for weight in trade_off["weight"].values])
-    axes.set_ylim(top=1.02)
-    heading(axes, "agreement with EMG", "")
-    axes.set_xlabel("weight of EMG [unit of the cost]")
-    axes.set_ylabel("r of activation and envelope")
-
-
-def _quartiles(trade_off: xr.Dataset, name: str) -> Array:
-    """Lower quartile, median and upper quartile over the channels at each weight, (3, W); NaN without any."""
-    known = [row[np.isfinite(row)] for row in trade_off[name].transpose("weight", "channel").values]
-    return np.stack(
-        [np.percentile(row, (25, 50, 75)) if row.size else np.full(3, np.nan) for row in known], axis=1
-    )
 
 
 COLORS = {"before": "#9E9E9E", "fitted": "#0072B2", "predicted": "#D55E00"}

@@ -1,4 +1,4 @@
-"""Answers to questions about a trial as text: margins of strength, scenarios, contributions, coordination."""
+"""Answers to questions about a trial as text: margins of strength, scenarios, contributions."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -68,7 +68,7 @@ def ordered_margins(answer: xr.Dataset) -> pd.DataFrame:
 
 
 def margin_tables(answer: xr.Dataset) -> list[Table]:
-    """Groups, and the muscles with the greatest margins; pairs of groups and ranges of lengths where computed."""
+    """Groups, and the muscles with the greatest margins; pairs of groups where computed."""
     tables, margins = [], ordered_margins(answer)
     kinds = ("group", "groups of muscles", None), ("muscle", "single muscles", MOST_MUSCLES)
     for kind, whose, most in kinds:
@@ -85,15 +85,6 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
             tables.append(show(title, pd.DataFrame(columns), ("", ".1f", ".3f", "")))
     if "pair_margin" in answer:
         tables.append(_pair_table(answer))
-    if "length_range" in answer and answer.sizes["of_group"]:
-        # of tendons and fibers [% of now]
-        ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
-        of_lengths = {"group": answer["of_group"].values} | {
-            f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in rows]
-            for name, rows in zip(answer["length"].values, ranges, strict=True)
-        }
-        title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
-        tables.append(show(title, pd.DataFrame(of_lengths), ("", *[".1f"] * len(ranges))))
     return tables
 
 
@@ -168,8 +159,6 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     said.append(
         line("gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength")
     )
-    if str(answer.attrs["contact"]) != "none":
-        said.append(line("contact bound", f"at most {answer.attrs['contact']} body weights"))
     if not bool(possible.all()):
         helps = [
             f"{fact['dof']} {fact['least_nm']:.1f} to {fact['greatest_nm']:.1f} N m ({fact['frames']} frames)"
@@ -207,7 +196,6 @@ def margin_document(answer: xr.Dataset) -> dict[str, Any]:
         "frames_possible": int(answer.attrs["frames_possible"]),
         "frames_impossible": int(answer.attrs.get("frames_impossible", 0)),
         "weak": str(answer.attrs["weak"]),
-        "contact": str(answer.attrs["contact"]),
         **judgement_document(answer),
         "assistance": assistance_facts(answer),
         "pairs": _pair_margins(answer),
@@ -557,48 +545,6 @@ def contribution_lines(answer: xr.Dataset) -> list[str]:
     ]
 
 
-def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
-    """Synergies by side, means of co-contraction and largest stiffness by degree of freedom, for another program."""
-    sides = {}
-    for side in map(str, answer["side"].values):
-        leg = answer.sel(side=side)
-        number = int(leg["synergies"])
-        at = leg[["variance_accounted", "least_of_muscle"]].sel(number=max(number, 1))
-        sides[side] = {"synergies": number} | {str(name): float(share) for name, share in at.items()}
-    known = answer["joint_stiffness"].notnull().any("time")
-    dofs = [str(dof) for dof in answer["dof"].values[known.values]]
-    return {
-        **judgement_document(answer),
-        "sides": sides,
-        "co_contraction": {dof: float(answer["co_contraction"].sel(dof=dof).mean()) for dof in dofs},
-        "peak_stiffness_nm_rad": {dof: float(answer["joint_stiffness"].sel(dof=dof).max()) for dof in dofs},
-    }
-
-
-def coordination_lines(answer: xr.Dataset) -> list[str]:
-    """Lines on the numbers of synergies with the variance they account for, and on limits of the figures."""
-    text = [
-        f"{SIDE_NAMES.get(side, side)} {leg['synergies']}: {100.0 * leg['variance_accounted']:.0f} % of the variance, "
-        f"at least {100.0 * leg['least_of_muscle']:.0f} % of each muscle"
-        for side, leg in coordination_document(answer)["sides"].items()
-    ]
-    note = (
-        "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
-    )
-    return [*judgement_lines(answer), *lines("synergies", text), line("note", note)]
-
-
-def coordination_table(answer: xr.Dataset) -> Table:
-    """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
-    document = coordination_document(answer)
-    columns = {
-        "degree of freedom": document["co_contraction"].keys(),
-        "co-contraction, mean [1]": document["co_contraction"].values(),
-        "stiffness, peak [N m/rad]": document["peak_stiffness_nm_rad"].values(),
-    }
-    return show("joints by their muscles", pd.DataFrame(columns), ("", ".2f", ".0f"))
-
-
 STANCE_PERCENT = np.arange(101.0)
 """Where curves over the stance are sampled [%]."""
 
@@ -715,25 +661,10 @@ def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
         yield f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
 
 
-def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
-    document = coordination_document(answer)
-    numbers_of = [
-        f"{leg['synergies']} synergies describe the muscles of the {SIDE_NAMES.get(side, side)} leg "
-        f"({100.0 * leg['variance_accounted']:.0f} % of the variance)"
-        for side, leg in document["sides"].items()
-    ]
-    yield f"{'; '.join(numbers_of)}."
-    index = document["co_contraction"]
-    if index:
-        most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
-        yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."
-
-
 OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Any], ...]] = {
     "contributions": (_contributions_said, contribution_tables, contribution_lines),
     "margins": (_margins_said, margin_tables, margin_lines),
     "what_if": (_scenarios_said, scenario_tables, scenario_lines),
-    "coordination": (_coordination_said, lambda answer: [coordination_table(answer)], coordination_lines),
 }
 """Question -> the functions that make the sentences, tables and lines of its answer."""
 
