@@ -4,16 +4,15 @@ One learns that mechanics is computed once and shared by all costs, where the me
 cost is a name or an object with options. On the command line: musclesolve compare TRIAL.toml --cost A --cost B -o OUT
 """
 
-# %% Two costs of the literature by their names, and a sum of sixth powers as an object
+# Two costs of the literature by their names, and a sum of sixth powers as an object
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.sharing.cost import ActivationPower
 
 costs = ["stress_cubed", "force_squared", ActivationPower(6.0)]
 comparison = ms.compare(reference_stride(), costs, side="r")
-comparison.musclesolve
 
-# %% One muscle under each of them
+# One muscle under each of them
 first, *others = comparison["cost"].values
 for cost in comparison["cost"].values:
     force = comparison["muscle_force"].sel(cost=cost)
@@ -21,7 +20,7 @@ for cost in comparison["cost"].values:
     soleus = float(force.sel(muscle="soleus_r").max())
     print(f"{cost}: {solved} frames solved, soleus at most {soleus:.0f} N")
 
-# %% Where they differ most
+# Where they differ most
 for other in others:
     apart = comparison["rms_difference"].sel(cost=other, other=first)
     muscle = str(apart.idxmax("muscle").values)

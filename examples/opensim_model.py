@@ -5,7 +5,7 @@ result goes back to OpenSim. Angles and moments come from the bundled stride; th
 folder, three hinges and eight muscles: put your own in its place.
 """
 
-# %% Coordinate of the model, whose knee bends in the negative direction -> sign and angle of the stride
+# Coordinate of the model, whose knee bends in the negative direction -> sign and angle of the stride
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,12 @@ import numpy as np
 import musclesolve as ms
 from musclesolve.data import reference_stride
 
-HERE = Path(globals().get("__file__", ".")).parent  # a notebook is no file: it runs in its folder
+HERE = Path(__file__).parent
 MODEL = HERE / "opensim_model" / "leg.osim"
 COORDINATES = {"hip_flexion_r": (1, "hip_flexion_r"), "knee_angle_r": (-1, "knee_flexion_r"),
                "ankle_angle_r": (1, "ankle_dorsiflexion_r")}  # fmt: skip
 
-# %% The inputs, written as OpenSim would, into the current folder
+# The inputs, written as OpenSim would, into the current folder
 stride = ms.run(reference_stride(), side="r")
 time = stride["time"].values
 
@@ -33,11 +33,10 @@ def columns(variable, suffix="") -> ms.files.Table:
 ms.files.write_mot("ik.mot", columns(stride["joint_angle"]))
 ms.files.write_mot("id.sto", columns(stride["joint_moment"], "_moment"))
 
-# %% On the command line: musclesolve share --model leg.osim --coordinates ik.mot --moments id.sto -o OUT
+# On the command line: musclesolve share --model leg.osim --coordinates ik.mot --moments id.sto -o OUT
 result = ms.share_model(MODEL, "ik.mot", "id.sto", cost="stress_cubed")
-result.musclesolve
 
-# %% Numbers, and STO files that OpenSim opens
+# Numbers, and STO files that OpenSim opens
 for name in result["muscle"].values:
     force = result["muscle_force"].sel(muscle=name)
     print(f"{name:<22} peak {float(force.max()):5.0f} N at {float(force.idxmax()):.2f} s")

@@ -5,23 +5,22 @@ how much is due to one source by switching it off.
 On the command line: musclesolve run TRIAL.toml -o OUT --uncertainty 1000
 """
 
-# %% The stride with all sources of error; contributions=False: not which source contributes how much
+# The stride with all sources of error; contributions=False: not which source contributes how much
 import musclesolve as ms
 from musclesolve.data import reference_stride
 
 SAMPLES = 12  # a few, to be quick; 200 give a band, 1000 a smooth one
 quick = {"side": "r", "seed": 0, "jobs": 1, "contributions": False}  # jobs=1: no further processes
 found = ms.studies.uncertainty(reference_stride(), SAMPLES, **quick)
-found.musclesolve
 
-# %% The same, were markers where they should be
+# The same, were markers where they should be
 in_place = {"marker_placement_mm": 0.0, "soft_tissue_mm": 0.0, "hip_center_mm": 0.0}
 settings = {
     "all sources": found,
     "markers in place": ms.studies.uncertainty(reference_stride(), SAMPLES, sd=in_place, **quick),
 }
 
-# %% The force of the soleus in the frame of its peak
+# The force of the soleus in the frame of its peak
 for name, of in settings.items():
     own = of.sel(muscle="soleus_r")
     peak = own.isel(time=int(own["muscle_force"].argmax("time")))  # one frame, for all that is printed

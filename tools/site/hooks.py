@@ -23,13 +23,11 @@ from made import FOLDER, made_files, shown_files, with_made
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from notebooks import notebook_markdown
 from places import ROOT, defined_at, link_of
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 STUBS = {facade.stub.relative_to(ROOT).as_posix(): facade.page for facade in FACADES}
 LANGUAGES = {".py": "python", ".toml": "toml", ".csv": "text"}
-NOTEBOOK = ".ipynb"
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1\s*$", flags=re.DOTALL | re.MULTILINE)
 
@@ -72,7 +70,7 @@ def linked(docs: Path) -> set[str]:
     found = set()
     for page in docs.glob("*.md"):
         for _text, target in LINK.findall(page.read_text(encoding="utf-8")):
-            if target.startswith("../") and Path(target).suffix in (*LANGUAGES, NOTEBOOK):
+            if target.startswith("../") and Path(target).suffix in LANGUAGES:
                 found.add(posixpath.normpath(target.removeprefix("../")))
     return found
 
@@ -95,10 +93,8 @@ def site_link(match: re.Match[str]) -> str:
 
 
 def source_page(path: str) -> str:
-    """A file as a page that the search leaves out, a notebook with its outputs."""
+    """A file as a page that the search leaves out."""
     front = "---\nsearch:\n  exclude: true\nhide: [toc, navigation]\n---\n"
-    if path.endswith(NOTEBOOK):
-        return front + notebook_markdown(ROOT / path)
     code = (ROOT / path).read_text(encoding="utf-8").rstrip("\n")
     fence = "~" * 8
     return f'{front}# {path}\n\n{fence} {{ .{LANGUAGES[Path(path).suffix]} linenums="1" }}\n{code}\n{fence}\n'

@@ -1,4 +1,4 @@
-"""Filling of the templates of reports and notebook views."""
+"""Filling of the templates of reports."""
 
 from functools import cache
 from importlib import resources

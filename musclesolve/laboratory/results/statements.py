@@ -1,4 +1,4 @@
-"""Statements about a result, which the summary, the JSON document, pages, notebook and desk print.
+"""Statements about a result, which the summary, the JSON document, pages and desk print.
 
 A function of `OF_RESULT` or `OF_UNCERTAINTY` states its topic with the numbers of `Facts`; the sentences stand in
 statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
