@@ -28,7 +28,5 @@ print(f"knee contact force: at most {float(knee.max()) / weight:.1f} body weight
 
 # Files, into the current folder
 ms.export(result, "walk.csv", variables=["muscle_force"])  # also .sto, .mot, .mat, .parquet
-ms.laboratory.save_picture(
-    result, "walk.html"
-)  # the moving picture; in a cell of a notebook: ms.laboratory.moving_picture(result)
+ms.laboratory.save_picture(result, "walk.html")  # the moving picture
 result.to_netcdf("walk.nc")

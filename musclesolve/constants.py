@@ -42,8 +42,6 @@ SEED = 0
 BAND_95 = 0.025, 0.975
 """Quantiles at the ends of a band of 95 %."""
 
-PICTURE_SPEED = 0.5
-"""Speed of a film as a share of the true speed, unless another one is chosen."""
 
 FAST, DESIGNED = "fast", "designed"
 """In place of a number of Monte Carlo samples: few samples that are designed; and what the result calls these."""

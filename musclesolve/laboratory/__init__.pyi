@@ -1,6 +1,5 @@
 from . import plotting as plotting
 from .motion.events.gait import gait_events as gait_events
-from .report.picture.moving_picture import moving_picture as moving_picture
 from .report.picture.moving_picture import save_picture as save_picture
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.discrete_values import discrete_values as discrete_values

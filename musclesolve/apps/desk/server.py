@@ -58,20 +58,7 @@ POLL = 0.1
 """Interval at which messages of the task process are received [s]."""
 STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RESULT, QUESTIONS, COMPARE, EXPORT, STUDY)
 """The steps of the desk, in their order."""
-SHOWN = (
-    ".html",
-    ".png",
-    ".svg",
-    ".pdf",
-    ".gif",
-    ".mp4",
-    ".csv",
-    ".nc",
-    *STORAGE,
-    ".mat",
-    ".parquet",
-    ".toml",
-)
+SHOWN = (".html", ".png", ".svg", ".pdf", ".csv", ".nc", *STORAGE, ".mat", ".parquet", ".toml")
 """Suffixes of files that the page may show or send."""
 CONTAINED = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob: data:; "

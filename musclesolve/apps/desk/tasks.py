@@ -103,11 +103,11 @@ def report(progress: Progress, files: list[Path]) -> list[Path]:
     return [write_report(files, None, progress)[0]]
 
 
-def picture(progress: Progress, result: Path, path: Path, speed: float) -> list[Path]:
-    """A moving picture, as `musclesolve picture`; the file."""
+def picture(progress: Progress, result: Path, path: Path) -> list[Path]:
+    """A picture, as `musclesolve picture`; the file."""
     from musclesolve.laboratory.report.picture.moving_picture import save_picture
 
-    save_picture(result, path, speed, progress)
+    save_picture(result, path, progress)
     return [path]
 
 

@@ -61,7 +61,6 @@ def report(
     print_files([written])
 
 
-@with_settings(CommandSettings, command_arguments("picture"))
 def picture(
     result: Annotated[
         Path,
@@ -70,12 +69,11 @@ def picture(
     output: Annotated[
         Path | None,
         output_option(
-            "The file: .html (needs nothing else), .gif, .mp4, or .png for one page with poses, activations and "
-            "verdict; or a folder; default: picture.html beside the result."
+            "The file: .html (needs nothing else), or .png for a still with poses, activations and verdict; or a "
+            "folder; default: picture.html beside the result."
         ),
     ] = None,
     geometry: Geometry = None,
-    **settings: Any,
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
     from musclesolve.laboratory.report.inputs import Changed, recording_state
@@ -86,7 +84,7 @@ def picture(
     path = output or result.parent
     path = path / "picture.html" if path.is_dir() else path
     with progress() as report, reserved(path.parent):
-        missing = save_picture(result, path, progress=report, geometry=geometry, **settings)
+        missing = save_picture(result, path, progress=report, geometry=geometry)
     if isinstance(changed := recording_state(read_result(result)), Changed):
         print_summary(line("warning", changed))
     print_lines("note", missing)

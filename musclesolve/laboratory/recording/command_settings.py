@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.constants import FAST, FLIGHT_CUTOFF_HZ, PICTURE_SPEED, SEED, WALKING_CUTOFF_HZ
+from musclesolve.constants import FAST, FLIGHT_CUTOFF_HZ, SEED, WALKING_CUTOFF_HZ
 from musclesolve.laboratory.recording.trial_settings import (
     AUTO,
     FilterSettings,
@@ -325,14 +325,6 @@ class ConvertSettings(Settings):
     units: str = setting("unit of length of the markers", default="mm", choices=("mm", "cm", "m"))
 
 
-class PictureSettings(Settings):
-    """Options of `picture`."""
-
-    speed: float = setting(
-        "speed of GIF and MP4 as a share of the true one", default=PICTURE_SPEED, within=(0.01, 10.0)
-    )
-
-
 EXPORT_FORMATS = {
     "sto": "OpenSim, a file for each quantity",
     "mot": "OpenSim, joint angles",
@@ -451,7 +443,6 @@ class CommandSettings(Settings):
     average: AverageSettings = table(AverageSettings)
     init: InitSettings = table(InitSettings)
     convert: ConvertSettings = table(ConvertSettings)
-    picture: PictureSettings = table(PictureSettings)
     export: ExportSettings = table(ExportSettings)
     margins: MarginSettings = table(MarginSettings)
     what_if: WhatIfSettings = table(WhatIfSettings)

@@ -234,7 +234,7 @@ def test_every_format_is_offered_with_its_use():
     [
         ("export", {"file_format": "csv"}, "result.csv"),
         ("export", {"file_format": "sto"}, "result_activation.sto"),
-        ("picture", {"speed": 4.0, "path": "picture.gif"}, "picture.gif"),
+        ("picture", {"path": "picture.png"}, "picture.png"),
     ],
 )
 def test_what_is_made_is_a_file_of_the_result(desk, task, arguments, written):

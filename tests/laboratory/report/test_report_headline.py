@@ -17,7 +17,7 @@ from synthetic_result import WEIGHT, set_status, with_troubles
 from musclesolve import Status
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
-from musclesolve.laboratory.report.picture.film import VERDICTS
+from musclesolve.laboratory.report.picture.still import VERDICTS
 from musclesolve.laboratory.report.rendering import template
 from musclesolve.laboratory.report.sections import headline
 from musclesolve.laboratory.results.dataset import frame_validity as frames

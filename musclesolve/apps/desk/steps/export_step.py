@@ -14,18 +14,13 @@ from musclesolve.apps.desk.result_facts import address, files_in, is_older, repo
 from musclesolve.apps.desk.steps.compare_step import COMPARISON
 from musclesolve.apps.desk.steps.work import Work, no_result, show_age
 from musclesolve.apps.desk.view import Step, StepView, hint
-from musclesolve.constants import PICTURE_SPEED
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.plotting.page.page_style import FORMATS
 from musclesolve.laboratory.recording.command_settings import EXPORT_FORMATS
 
-SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
-
 
 class Export(StepView):
     """The step in one window."""
-
-    _speed = PICTURE_SPEED
 
     def show(self) -> None:
         """Draw it."""
@@ -76,27 +71,15 @@ class Export(StepView):
                 ui.link("Open it in a tab of its own", address(self.desk.folder.path, page), new_tab=True)
 
     def _picture(self, result: Path) -> None:
-        path = self.desk.in_folder(result)
+        path, still = self.desk.in_folder(result), result.with_name("picture.png")
         self._part(
-            "Moving picture",
-            "For slides and messages: the view from the side. The picture of the step Result, which turns, is "
+            "Picture",
+            "For documents: four poses, activations and the verdict. The picture of the step Result, which moves, is "
             "picture.html.",
-            ["picture", path, "-o", self.desk.in_folder(result.with_name("picture.gif"))],
+            ["picture", path, "-o", self.desk.in_folder(still)],
         )
-        with ui.row().classes("ms-turn-small"):
-            for ending in ("gif", "mp4"):
-
-                def begin(ending: str = ending) -> None:
-                    target = result.with_name(f"picture.{ending}")
-                    self._begin("Moving picture", "picture", result=result, path=target, speed=self._speed)()
-
-                ui.button(ending.upper(), on_click=begin).props("outline icon=movie")
-            ui.select(
-                SPEEDS,
-                value=self._speed,
-                label="Speed",
-                on_change=lambda event: setattr(self, "_speed", event.value),
-            ).classes("ms-kind")
+        begin = self._begin("Picture", "picture", result=result, path=still)
+        ui.button("PNG", on_click=begin).props("outline icon=image")
 
     def _data(self, result: Path) -> None:
         why = "; ".join(f"{name.upper()}: {use}" for name, use in EXPORT_FORMATS.items())

@@ -1,1 +1,1 @@
-"""The moving picture of a result or a simulation: a page, a fragment of another page, GIF and MP4."""
+"""The moving picture of a result or a simulation: a page, a part of another page, a still."""

@@ -1,4 +1,4 @@
-"""The moving picture as a file, by its suffix, in a cell of a notebook, and as HTML: a page, or a part of another page.
+"""The moving picture as a page, as a part of another page, and as a still.
 
 Nothing is fetched from anywhere. three.js comes out of the page template that the package trimesh carries, so nothing
 of it is copied into this project. A page of meshcat would need ipython, tornado and zmq, and its controls do not play a
@@ -11,9 +11,7 @@ import os
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from html import escape
 from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,14 +20,12 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 from markupsafe import Markup
 
-from musclesolve._util.checks import check_number
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.report.picture.encoded import as_dict, json_text
-from musclesolve.laboratory.report.picture.film import RATES, film, still
 from musclesolve.laboratory.report.picture.picture_data import GEOMETRY, PictureData, picture_data
+from musclesolve.laboratory.report.picture.still import still
 from musclesolve.laboratory.report.rendering import filled
 from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.files.atomic_writing import write_files
@@ -172,22 +168,16 @@ def _not_there(why: str) -> InputError:
         problem=f"three.js, which draws the moving picture, is not found in {version} ({why})",
         expected=f"{'/'.join(map(str, PLACE))} with viewer.html.template in the package trimesh, as "
         "in version 4.5 to 5.2",
-        remedy="pip install 'trimesh>=4.5,<6'; GIF and MP4 need neither",
+        remedy="pip install 'trimesh>=4.5,<6'; a .png needs neither",
     )
 
 
 PAGES, STILL = ("html", "htm"), "png"
-HEIGHT = 640.0
-"""Height of a cell [px]: the picture, its time slider and its controls, without scrolling."""
-LEAST_HEIGHT = 360.0
-NARROW = 828.0
-"""Width below which controls need more lines [px]: the frame then gets higher by 92 % of the missing width."""
 
 
 def save_picture(
     shown: "xr.Dataset | str | Path | Simulation | ContactSimulation",
     path: str | Path,
-    speed: float = PICTURE_SPEED,
     progress: Progress | None = None,
     *,
     muscles: "MuscleForces | Sequence[MuscleForces]" = (),
@@ -199,8 +189,8 @@ def save_picture(
     Args:
         shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
             return.
-        path: a file that ends in .html, .gif, .mp4, or .png: four poses, four activations beside EMG, and the verdict.
-        speed: share of the true speed, of .gif and .mp4.
+        path: a file that ends in .html, or in .png: a still with four poses, four activations beside EMG, and the
+            verdict.
         progress: called with what is done, and how much of it.
         muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
         title: of a simulation's picture; else the names of the models.
@@ -216,23 +206,19 @@ def save_picture(
     """
     path, report = file_path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
-    if kind not in (*PAGES, *RATES, STILL):
+    if kind not in (*PAGES, STILL):
         name = path.with_suffix(".html").name or "walk.html"
         suffix = path.suffix or "a file without suffix"
         raise file_error(
             "unknown_name",
             path,
-            f"a moving picture is not written as {suffix!r}",
-            "a file that ends in .html, .gif, .mp4 or .png",
+            f"a picture is not written as {suffix!r}",
+            "a file that ends in .html or .png",
             f"for instance {name}",
         )
-    check_number(speed, "speed", "a positive share of the true speed", above=0.0)
     loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)
     report("reading", 0.0)
-    if kind in PAGES:
-        content = picture_page(loaded).encode()
-    else:
-        content = still(loaded) if kind == STILL else film(loaded, kind, speed, report)
+    content = still(loaded) if kind == STILL else picture_page(loaded).encode()
     report("writing", 1.0)
     write_files(path.parent, {path.name: content})
     return picture_data(loaded).missing
@@ -270,53 +256,3 @@ def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
             remedy="leave geometry out: recordings are drawn with bones of their own",
         )
     return shown.assign_attrs({GEOMETRY: os.path.realpath(folder)})
-
-
-@dataclass(frozen=True)
-class MovingPicture:
-    """A self-contained page with a moving picture, which a notebook shows in a frame."""
-
-    page: str = field(repr=False)  # HTML that stands alone
-    height: float = HEIGHT  # of the frame [px]
-
-    def _repr_html_(self) -> str:
-        """The page in a frame as wide as the cell."""
-        height = f"max({self.height:.0f}px, {self.height + NARROW:.0f}px - 92vw)"
-        style = f"width: 100%; height: {height}; border: 1px solid #d5dae0; border-radius: 6px"
-        return (
-            f'<iframe srcdoc="{escape(self.page)}" title="Moving picture" loading="lazy" allowfullscreen '
-            f'style="{style}"></iframe>'
-        )
-
-
-def moving_picture(
-    shown: "xr.Dataset | str | Path | Simulation | ContactSimulation",
-    height: float = HEIGHT,
-    *,
-    muscles: "MuscleForces | Sequence[MuscleForces]" = (),
-    title: str = "",
-    geometry: str | Path | None = None,
-) -> MovingPicture:
-    """The moving picture of a result or a simulation, for a cell of a notebook.
-
-    The notebook contains the whole picture, about a megabyte; `save_picture` writes a file instead.
-
-    Args:
-        shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
-            return.
-        height: of the frame [px], 360 or more.
-        muscles, title, geometry: as of `save_picture`.
-
-    Raises:
-        InputError: no result and no simulation, muscles of another model, a height that is too small, a folder or
-            file of geometry that cannot be read, or a program that is missing.
-
-    Examples:
-        >>> picture = ms.laboratory.moving_picture(ms.run(ms.data.reference_stride()))
-        >>> type(picture).__name__
-        'MovingPicture'
-    """
-    check_number(height, "height", f"a height in px, {LEAST_HEIGHT:g} or more", least=LEAST_HEIGHT)
-    return MovingPicture(
-        picture_page(with_geometry(picture_dataset(shown, muscles, title), geometry)), float(height)
-    )

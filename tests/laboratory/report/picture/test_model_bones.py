@@ -20,11 +20,11 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.laboratory.report.picture.bones import bones_of_model
-from musclesolve.laboratory.report.picture.film import View
 from musclesolve.laboratory.report.picture.lofted_bones import joined, nearest_points
 from musclesolve.laboratory.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.laboratory.report.picture.moving_picture import picture_page
 from musclesolve.laboratory.report.picture.picture_data import ends_of, picture_data
+from musclesolve.laboratory.report.picture.still import View
 from musclesolve.laboratory.results.dataset.model_labels import model_skeleton
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.models.opensim.geometry import path_lines
@@ -152,7 +152,7 @@ def test_a_large_geometry_is_drawn_with_fewer_triangles(
     assert 0.5 * MOST_FACES < count <= MOST_FACES
 
 
-def test_page_and_film_show_them(shared: xr.Dataset) -> None:
+def test_page_and_still_show_them(shared: xr.Dataset) -> None:
     assert len(picture_page(shared).encode()) < 10e6
     view = View(picture_data(shared))
     corners, colors, depth = view.faces(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from browser import needs_chromium, opened
-from PIL import Image
 from refusals import refused
 from surface_separation import separation
 
@@ -28,7 +26,6 @@ from musclesolve.dynamics import (
     simulate,
     simulate_contact,
 )
-from musclesolve.laboratory.report.picture.film import View, film
 from musclesolve.laboratory.report.picture.moving_picture import picture_page
 from musclesolve.laboratory.report.picture.picture_data import Shapes, picture_data
 from musclesolve.laboratory.report.picture.simulated import simulation_picture
@@ -223,14 +220,6 @@ def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_film_shows_outlines_forces_and_everyone_within_its_width(drawn: xr.Dataset) -> None:
-    view = View(picture_data(drawn))
-    colors = {tuple(np.round(255 * color[:3]).astype(int)) for color in view.lines(30, 0.001)[1]}
-    assert {(0xB9, 0x8A, 0x5E), (0x5D, 0x7F, 0xA6), (0x1D, 0x23, 0x2B)} <= colors
-    image = Image.open(io.BytesIO(film(drawn.isel(time=slice(0, 30)), "gif", speed=1.0)))
-    assert image.n_frames == 3 and image.size[0] > image.size[1]
-
-
 @pytest.mark.parametrize(
     ("shown", "options", "code"),
     [
@@ -238,7 +227,6 @@ def test_a_film_shows_outlines_forces_and_everyone_within_its_width(drawn: xr.Da
         ("nowhere.nc", {}, "missing_file"),
         (xr.Dataset(), {"title": "a walk"}, "conflict"),
         (xr.Dataset(attrs={"kind": "simulation"}), {}, "bad_result"),
-        (xr.Dataset(), {"speed": 0.0}, "bad_number"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(

@@ -252,7 +252,7 @@ function start(root, make) {
     root.querySelector('[data-msp="failed"]').hidden = false;
     root.querySelector('[data-msp="failed"]').textContent =
       "The moving picture needs WebGL, which this browser does not offer or has switched off. "
-      + "Another browser shows it; GIF and MP4 need no WebGL: musclesolve picture RESULT.nc -o walk.gif, or save_picture in Python";
+      + "Another browser shows it; a still needs no WebGL: musclesolve picture RESULT.nc -o walk.png";
     if (error.message !== "no WebGL") throw error;
   }
 }

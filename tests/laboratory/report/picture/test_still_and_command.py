@@ -1,10 +1,7 @@
-"""GIF, MP4 and the command: as long as the trial, what moves moves, and one error where something is wrong."""
+"""The still and the command `picture`: what they draw, and one error where something is wrong."""
 
 from __future__ import annotations
 
-import io
-import shutil
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +15,6 @@ from synthetic_result import result as without_points
 
 from musclesolve.laboratory import save_picture
 from musclesolve.laboratory.report.picture import moving_picture as library
-from musclesolve.laboratory.report.picture.film import LANES, View, _named, curves, film
 from musclesolve.laboratory.report.picture.moving_picture import (
     library_of,
     picture_fragment,
@@ -26,6 +22,7 @@ from musclesolve.laboratory.report.picture.moving_picture import (
     three_js,
 )
 from musclesolve.laboratory.report.picture.picture_data import picture_data
+from musclesolve.laboratory.report.picture.still import LANES, View, _named, curves
 
 
 @pytest.fixture(scope="module")
@@ -33,46 +30,6 @@ def walk(troubled: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path
     path = tmp_path_factory.mktemp("walk") / "result.nc"
     write_result(troubled, path)
     return path
-
-
-@pytest.mark.thorough
-def test_a_gif_lasts_as_long_as_the_trial_at_its_speed(stride: xr.Dataset) -> None:
-    short = stride.isel(time=slice(0, 20))
-    image = Image.open(io.BytesIO(film(short, "gif", speed=1.0)))
-    expected = 1.0 + 20.0 * float(np.ptp(short["time"].values))
-    assert abs(image.n_frames - expected) <= 1.0 and image.info["duration"] == 50
-    shown = []
-    for number in range(image.n_frames):
-        image.seek(number)
-        shown.append(np.asarray(image.convert("RGB")).astype(int))
-    assert all((one != other).any() for one, other in pairwise(shown))
-
-
-@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
-def test_an_mp4_is_one(stride: xr.Dataset) -> None:
-    content = film(stride.isel(time=slice(0, 8)), "mp4", speed=1.0)
-    assert content[4:8] == b"ftyp" and len(content) > 5_000
-
-
-def test_without_ffmpeg_the_error_says_what_to_do(
-    stride: xr.Dataset, monkeypatch: pytest.MonkeyPatch, walk: Path, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with refused("missing_package", "ffmpeg"):
-        film(stride, "mp4")
-    assert typed("picture", walk, "-o", tmp_path / "walk.mp4").exit_code == 2
-    assert not (tmp_path / "walk.mp4").exists()
-
-
-def test_an_ffmpeg_that_fails_is_quoted(
-    stride: xr.Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    program = tmp_path / "ffmpeg"
-    program.write_text("#!/bin/sh\necho no libx264 >&2\nexit 1\n", encoding="utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with refused("missing_package", "no libx264"):
-        film(stride.isel(time=slice(0, 8)), "mp4", speed=1.0)
 
 
 def test_a_line_is_a_strip_of_its_width_from_end_to_end(stride: xr.Dataset) -> None:
@@ -105,7 +62,7 @@ def test_the_projection_is_a_side_view_that_keeps_lengths_and_the_walking_direct
     )
 
 
-def test_a_film_of_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
+def test_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
     view = View(picture_data(troubled))
     good, lost = (view._muscles(frame)[2] for frame in (20, 35))
     gray = np.array([0x9A, 0xA1, 0xAA]) / 255.0
@@ -127,7 +84,7 @@ def test_the_command_writes_beside_the_result_unless_a_file_is_named(walk: Path,
 
 
 def test_a_file_of_another_kind_is_refused(walk: Path, tmp_path: Path) -> None:
-    for name in ("walk.avi", "walk"):
+    for name in ("walk.gif", "walk.mp4", "walk"):
         with refused("unknown_name", name):
             save_picture(walk, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
@@ -142,17 +99,13 @@ def test_what_is_no_result_ends_in_one_message(troubled: xr.Dataset, tmp_path: P
         save_picture(tmp_path / "nowhere.nc", tmp_path / "x.html")
 
 
-def test_an_older_result_makes_a_page_with_a_sentence_and_no_film(tmp_path: Path) -> None:
+def test_an_older_result_makes_a_page_with_a_sentence_and_no_still(tmp_path: Path) -> None:
     path = tmp_path / "old.nc"
     write_result(without_points(), path)
     done = typed("picture", path, "-o", tmp_path / "old.html")
     assert done.exit_code == 0 and "note" in done.output
-    with refused("bad_result"):
-        save_picture(path, tmp_path / "old.gif")
-
-
-def test_one_frame_is_a_still(stride: xr.Dataset) -> None:
-    assert Image.open(io.BytesIO(film(stride.isel(time=[4]), "gif"))).n_frames == 1
+    with refused("conflict"):
+        save_picture(path, tmp_path / "old.png")
 
 
 def test_three_js_is_found_in_the_package_that_carries_it() -> None:

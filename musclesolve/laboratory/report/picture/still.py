@@ -1,28 +1,21 @@
-"""The moving picture as GIF or MP4, painted frame by frame from the farthest to the nearest, and as a still: one page
-with four poses, four activations beside EMG, and the verdict.
+"""A still for documents: four poses, four activations beside EMG, and the verdict, on one page.
+
+A pose is painted from the farthest triangle to the nearest.
 """
 
-import contextlib
 import io
-import shutil
-import subprocess
-import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, split_side
-from musclesolve.constants import PICTURE_SPEED
-from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.report.picture.encoded import shape_colors, verdict_of
+from musclesolve.errors import input_error
 from musclesolve.laboratory.report.picture.picture_data import (
     Arrows,
     PictureData,
@@ -35,15 +28,7 @@ from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.judgement import judge
 from musclesolve.models.opensim.muscle_set import long_name
 
-RATES = {"gif": 20.0, "mp4": 30.0}
-"""Pictures a second; the pictures of a GIF last for whole hundredths of a second."""
-DOTS = 100
-"""Dots per inch."""
-H264 = "-an -c:v libx264 -pix_fmt yuv420p -crf 20 -movflags +faststart"
-"""Options of ffmpeg for a file that every player knows."""
-PAPER, INK, SOFT, LOST = "#f5f6f8", "#1d232b", "#5b6672", "#8a1c1c"
-SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
-"""Size of a picture [inch], and of one of a simulation, in which bodies lie down."""
+PAPER, INK, SOFT = "#f5f6f8", "#1d232b", "#5b6672"
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """Rotation of the side view about the vertical, and elevation of the viewer [rad]."""
 BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#1d232b"
@@ -55,154 +40,8 @@ PIECE, BEFORE = 0.02, 0.015
 """Largest length of painted pieces of lines, and shift toward the viewer, because lines run along bones [m]."""
 LANES = {(-1.0, -0.5): 0.72, (-0.5, 0.5): 1.0, (0.5, 1.0): 0.82}
 """Lanes of a line, from one share of its half width to another, and their lightness."""
-RIM = 36
-"""Lines of the outline of a surface."""
 GROUND_SCALE = 0.5
 """Length of the ground force of one body weight, or of one kilonewton [m]."""
-
-
-def film(
-    result: xr.Dataset, kind: str, speed: float = PICTURE_SPEED, progress: Progress | None = None
-) -> bytes:
-    """The content of a GIF or MP4 file.
-
-    Args:
-        result: of a run, or the dataset of a simulation.
-        kind: "gif" or "mp4".
-        speed: share of the true speed.
-        progress: called before every picture.
-    """
-    data, report = picture_data(result), progress or no_progress
-    if data.empty:
-        raise file_error(
-            "bad_result",
-            result.encoding.get("source"),
-            "the result holds no points of skeleton and muscle paths to draw",
-            "a result of this version",
-            "compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
-    # The frame that is shown at each picture is the last one that has begun.
-    time, rate = data.time, RATES[kind] / speed
-    at = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
-    chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
-    if kind == "mp4" and not shutil.which("ffmpeg"):
-        raise input_error(
-            "missing_package",
-            problem="ffmpeg, which writes MP4 files, is not found",
-            expected="the program ffmpeg on the PATH",
-            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a .gif or .html",
-        )
-    sheet = _Sheet(View(data), identity(result))
-
-    def pictures() -> Iterator[AnyArray]:
-        for number, frame in enumerate(chosen):
-            report("drawing", number / len(chosen))
-            yield sheet.draw(int(frame))
-
-    return _gif(pictures()) if kind == "gif" else _mp4(pictures(), sheet.canvas.get_width_height())
-
-
-def _gif(pictures: Iterator[AnyArray]) -> bytes:
-    """An animation in the colors of its first picture, which shows the scale of colors; it repeats for ever."""
-    from PIL import Image
-
-    colored = (Image.fromarray(pixels) for pixels in pictures)
-    first, memory = next(colored).quantize(256), io.BytesIO()
-    rest = [picture.quantize(palette=first, dither=Image.Dither.NONE) for picture in colored]
-    lasting = round(1000.0 / RATES["gif"])
-    first.save(memory, "GIF", save_all=True, append_images=rest, duration=lasting, loop=0, optimize=False)
-    return memory.getvalue()
-
-
-def _mp4(pictures: Iterator[AnyArray], size: tuple[int, int]) -> bytes:
-    """H.264 in a format that every player knows; the pixels are piped into ffmpeg."""
-    with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "log", "w+b") as log:
-        file, pixels = Path(folder) / "film.mp4", "{}x{}".format(*size)
-        command = (
-            f"ffmpeg -loglevel error -f rawvideo -pix_fmt rgb24 -s {pixels} -r {RATES['mp4']:g} -i - {H264}"
-        )
-        with subprocess.Popen([*command.split(), str(file)], stdin=subprocess.PIPE, stderr=log) as process:
-            assert process.stdin is not None
-            # a program that has ended is noticed by its exit code
-            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-                for picture in pictures:
-                    pipe.write(picture.tobytes())
-        if process.returncode:
-            log.seek(0)
-            printed = log.read().decode("utf-8", "replace").strip()[-300:]
-            raise input_error(
-                "missing_package",
-                problem=f"ffmpeg ended with exit code {process.returncode}: {printed}",
-                expected="an ffmpeg with libx264",
-                remedy="install a complete ffmpeg, or write a .gif or .html",
-            )
-        return file.read_bytes()
-
-
-class _Sheet:
-    """A figure whose bones, lines and texts are set for every frame."""
-
-    def __init__(self, view: "View", title: str) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.collections import LineCollection
-        from matplotlib.figure import Figure
-
-        self.view, self.body = view, list[Any]()  # the triangles of the frame
-        size = WIDE if view.data.simulated else SIZE
-        figure = Figure(figsize=size, dpi=DOTS, facecolor=PAPER)
-        self.canvas = FigureCanvasAgg(figure)
-        axes = figure.add_axes((0.0, 0.04, 1.0, 0.82))
-        axes.set_axis_off()
-        axes.set_aspect("equal")
-        half = 0.57 * view.height * size[0] / (0.82 * size[1])
-        scale = max(1.0, view.reach / half)
-        axes.set_ylim(-0.12 * scale * view.height, 1.02 * scale * view.height)
-        axes.set_xlim(-scale * half, scale * half)
-        self.floor: Any = axes.add_collection(LineCollection([], colors="#dde1e6", linewidths=0.8))
-        self.axes, self.point = axes, 1.14 * scale * view.height / (0.82 * size[1] * 72.0)
-        figure.text(0.03, 0.975, title, fontsize=6.5, va="top", color=SOFT, wrap=True)
-        self.clock = figure.text(0.03, 0.925, "", fontsize=15, va="top", weight="bold", color=INK)
-        self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
-        if view.data.quantities:
-            color_bar(figure, view.data.quantities[0], (0.62, 0.065, 0.34, 0.013))
-            if not view.data.simulated:
-                lost = "gray muscles: no valid solution, or not measured"
-                figure.text(0.03, 0.03, lost, fontsize=6.5, color=GRAY)
-        data, kind = view.data, "contact" if view.data.simulated else "ground"
-        if (data.ground.names and data.simulated) or (data.quantities and not data.simulated):
-            arrow = f"black arrow: {kind} force, 0.5 m for {data.unit}"
-            figure.text(0.03, 0.05, arrow, fontsize=6.5, color=GROUND)
-
-    def draw(self, frame: int) -> AnyArray:
-        """Pixels (height, width, 3) of a frame."""
-        for drawn in self.body:
-            drawn.remove()
-        self.body = [self.axes.add_collection(paint(self.view, frame, self.point), autolim=False)]
-        self.floor.set_segments(list(self.view.grid(frame)))
-        self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
-        text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
-        self.verdicts.set_text(text)
-        self.verdicts.set_color(LOST if lost else INK)
-        self.canvas.draw()
-        return np.array(self.canvas.buffer_rgba())[..., :3].copy()
-
-
-def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
-    """A line for each leg, and whether one of them was measured and has no valid solution."""
-    lines, lost = [], False
-    for leg in data.legs:
-        name = str(leg.verdict[frame])
-        percent = f" {leg.percent[frame]:.0f} %" if np.isfinite(leg.percent[frame]) else ""
-        text, lost = verdict_of(name)["text"], lost or verdict_of(name)["kind"] == "none"
-        lines.append(f"{leg.part}{percent}: {text.partition(',')[0]}")
-    return "\n".join(lines), lost
-
-
-def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
-    """The greatest contact forces of a simulation, a line each."""
-    size = np.nan_to_num(np.linalg.norm(data.ground.force[frame], axis=1))
-    most = [k for k in np.argsort(-size, kind="stable")[:3] if size[k] > 0.0]
-    return "\n".join(f"{data.ground.names[k]}: {size[k]:.0f} N" for k in most), False
 
 
 def paint(view: "View", frame: int, point: float) -> Any:
@@ -260,14 +99,6 @@ class View:
         return float(np.nanmax(every[..., 2], initial=self.data.floor + 1.0)) - self.data.floor + 0.08
 
     @cached_property
-    def reach(self) -> float:
-        """Largest distance of any point to the side of the middle [m]."""
-        if not self.data.simulated:
-            return 0.0
-        away = (self.data.position - self.centers[:, None]) @ self.axes[0]
-        return float(np.nanmax(np.abs(away), initial=0.0)) + 0.1
-
-    @cached_property
     def centers(self) -> Array:
         """Center (T, 3) of the view: a straight line through the positions of the body."""
         time = self.data.time - self.data.time[0]
@@ -288,7 +119,6 @@ class View:
             (bare, np.full(len(bare), 3.4 * point), _painted(BONE, len(bare))),
             self._muscles(frame),
             self._arrows(data.ground, frame, 3.0 * point),
-            self._rims(frame, 0.9 * point),
         ]
         segments, widths, colors = (np.concatenate(column) for column in zip(*parts, strict=True))
         ends = self.flat(segments.reshape(-1, 3), frame).reshape(-1, 2, 3)
@@ -332,28 +162,6 @@ class View:
         light = np.clip(np.concatenate(normals) @ LAMP / np.linalg.norm(LAMP), 0.0, 1.0)
         colors = (SHADE + (1.0 - SHADE) * light[:, None]) * _painted(BONE, len(every))
         return every[..., :2], colors, every[..., 2].mean(axis=1)
-
-    def grid(self, frame: int) -> Array:
-        """Lines of the floor (k, 2, 2), half a meter apart, at constant positions while the view moves."""
-        if not self.data.level:
-            return np.zeros((0, 2, 2))
-        x, y = np.round(2.0 * self.centers[frame, :2]) / 2.0
-        steps = np.arange(-2.0, 2.01, 0.5)
-        low, high = np.full(steps.shape, -2.0), np.full(steps.shape, 2.0)
-        across = np.stack([np.stack([steps, low], 1), np.stack([steps, high], 1)], 1)
-        flat = np.concatenate([across, across[..., ::-1]]) + np.array([x, y])
-        ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.data.floor)], axis=2)
-        return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
-
-    def _rims(self, frame: int, width: float) -> tuple[Array, Array, Array]:
-        """The outlines of surfaces, as seen from the viewer."""
-        shapes = self.data.shapes
-        if shapes is None:
-            return np.zeros((0, 2, 3)), np.zeros(0), np.zeros((0, 3))
-        angle = np.linspace(0.0, 2.0 * np.pi, RIM + 1)[:, None]
-        rims = shapes.rims(frame, np.cos(angle) * self.axes[0] + np.sin(angle) * self.axes[1])
-        ends = np.stack([rims[:, :-1], rims[:, 1:]], axis=2).reshape(-1, 2, 3)
-        return ends, np.full(len(ends), width), _rgb(np.repeat(shape_colors(shapes), RIM))
 
     def _muscles(self, frame: int) -> tuple[Array, Array, Array]:
         """Pieces between neighboring points of one muscle, as wide as its belly there [m]."""
@@ -437,7 +245,7 @@ def still(result: xr.Dataset) -> bytes:
             "conflict",
             problem="a still shows activations and the verdict, which this file does not have",
             expected="result.nc of `musclesolve run` or `musclesolve share`, with points of skeleton and muscles",
-            remedy="write a .html, .gif or .mp4",
+            remedy="write a .html",
         )
     figure = Figure(figsize=STILL_SIZE, dpi=STILL_DOTS, facecolor=PAPER)
     frames = np.rint(np.array(SHARES) * (len(data.time) - 1)).astype(int)
