@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from muscle_db.parsed_toml import keep, read_kept
-from musclesolve.laboratory.plotting.browser import page_parts
-from musclesolve.laboratory.plotting.browser.page_parts import dark_rules
+from musclesolve.laboratory.plotting.page.dark_colors import dark_rules
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,9 +57,8 @@ def whole_page(name: str, /, **values: object) -> str:
     """A page of the template, with its style and scripts, and the colors of its drawings where the system is dark."""
     page = rendered(
         name,
-        style=Markup("\n".join((template("style.css"), page_parts.style()))),
-        script=Markup(template("script.js")),
-        charts=Markup(page_parts.script()),
+        style=Markup(template("style.css")),
+        script=Markup("\n".join(map(template, ("script.js", "values.js")))),
         **values,
     )
     return page.replace("</style>", f"{dark_rules(page)}\n</style>", 1)

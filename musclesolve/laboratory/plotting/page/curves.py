@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-NARROW = 1.05
+NARROW = 1.3
 """Width of a panel below which there is not enough space for five numbers [inch]."""
 HEEL_STRIKE, TOE_OFF = "heel_strike", "toe_off"
 EVENT_NAMES = {HEEL_STRIKE: "heel strike", TOE_OFF: "toe-off"}
@@ -126,8 +126,9 @@ class Abscissa:
         axes.set_xlim(*self.limits)
         if self.is_cycle:
             axes.set_xticks(percents(axes))
-        axes.tick_params(labelbottom=labeled)
-        if labeled and with_label:
+        if not labeled:
+            axes.tick_params(labelbottom=False)
+        elif with_label:
             sheet_of(axes).label_below(axes, self.label)
 
 

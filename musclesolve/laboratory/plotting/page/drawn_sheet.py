@@ -34,7 +34,7 @@ from matplotlib.transforms import Affine2D, ScaledTranslation, Transform, blende
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
-from musclesolve.laboratory.plotting.browser.page_parts import DARK, LIGHT, contrast, on_dark_ground
+from musclesolve.laboratory.plotting.page.dark_colors import DARK, LIGHT, contrast, on_dark_ground
 from musclesolve.laboratory.plotting.page.page_style import (
     A4,
     ACROSS,
@@ -217,11 +217,10 @@ class DrawnSheet(Marks, Figure):
                 for column in range(grid.columns):
                     shared = self._rows[0 if sharey is True else row][:1] if sharey else []
                     axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
-                    # with a stated size, the number of ticks follows from it, too
-                    axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
+                    if sharey and column:
+                        axes.tick_params(labelleft=False)
                     axes.patch.set_visible(False)
-                    if grid.labels:
-                        axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
+                    axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
                     self._rows[row].append(axes)
                     self._placed[axes] = _Panel(row, grid.room_above(style, column))
 
@@ -245,10 +244,11 @@ class DrawnSheet(Marks, Figure):
 
     def add_note(self, text: str) -> None:
         """Add a smaller note: the first one beside the title where both fit, others below the header."""
-        size, scale, first = self.style.note_pt, self.style.scale, self._header[0] if self._header else None
-        used = text_width(first.get_text(), float(first.get_fontsize())) if first is not None else 0.0
+        size, scale = self.style.note_pt, self.style.scale
+        used = sum(text_width(first.get_text(), float(first.get_fontsize())) for first in self._header[:1])
         if (
-            not self._beside
+            self._header
+            and not self._beside
             and text_width(text, size) + used + 0.3 < self.style.width - (LEFT + RIGHT) * scale
         ):
             self._beside = True
@@ -304,6 +304,15 @@ class DrawnSheet(Marks, Figure):
             wrapped = broken(text, self.style.font_pt, rooms[key])
             self._outer[key] = self.text(0.0, 0.0, wrapped, rotation=rotation, **centered)
         self.fit()
+
+    @property
+    def across(self) -> str:
+        """Words of the horizontal axis, where all panels have the same; otherwise none."""
+        labels = {axes.get_xlabel() for axes in self.axes} | {
+            self._outer["x"].get_text() if self._outer else ""
+        }
+        words = labels - {""}
+        return " ".join(words.pop().split()) if len(words) == 1 else ""
 
     def label_below(self, axes: Axes, text: str) -> None:
         """Label the horizontal axis of a panel, in lines that fit below it."""

@@ -9,8 +9,7 @@ Colors, lines and marks of curves are the same in every style: readable in print
 deficiency. What a user has changed in `matplotlib.rcParams` comes before the style: size and family of the text, grid,
 spines, ticks, widths of lines, colors of compared curves, resolution of files, and the width of "figure.figsize".
 
-A browser measures and breaks the texts of a page that it draws itself; then nothing is measured here. matplotlib is
-not loaded here, because pages for a browser do not need it.
+matplotlib is not loaded here, because the settings of commands need it not.
 """
 
 import io
@@ -22,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from musclesolve._util.messages import Progress, as_text, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
@@ -103,7 +102,6 @@ class PageStyle:
     dpi: int | None = RULES["dpi"].default  # of PNG files; without it "savefig.dpi" of matplotlib or 200
     axes: Any = None  # axes of a user, in place of a page
     look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
-    drawn: ClassVar[bool] = True  # whether matplotlib draws the page, not a browser
 
     def __post_init__(self) -> None:
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
@@ -144,7 +142,8 @@ class PageStyle:
     @property
     def settings(self) -> Any:
         """The style sheet: settings of matplotlib with which axes and legends are made."""
-        sheet = STYLE_SHEET | dict.fromkeys(("axes.labelsize", "legend.fontsize"), self.font_pt)
+        sized = ("axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
+        sheet = STYLE_SHEET | dict.fromkeys(sized, self.font_pt)
         kept = (name for name in sheet if changed_setting(name.replace("labelcolor", "color")) is None)
         return {name: sheet[name] for name in kept}
 
@@ -156,13 +155,6 @@ class PageStyle:
             if (wanted := by.get(of, by.get(SIDE_NAMES.get(of, of)))) is not None:
                 names[name] = wanted
         return names
-
-
-@dataclass(frozen=True)
-class BrowserStyle(PageStyle):
-    """Style of a page that is described as data, and drawn by a browser, which breaks lines and finds the sizes."""
-
-    drawn: ClassVar[bool] = False
 
 
 NOTE_COLOR, GRID_COLOR = "#555555", "#D9D9D9"
@@ -177,6 +169,9 @@ STYLE_SHEET: dict[str, Any] = {
     "axes.formatter.limits": (-99, 99),
     "grid.color": GRID_COLOR,
     "grid.linewidth": 0.4,
+    "lines.solid_capstyle": "butt",
+    "xtick.bottom": False,  # the lines of the grid are the ticks
+    "ytick.left": False,
     "legend.frameon": False,
     "legend.borderpad": 0.0,
     "legend.borderaxespad": 0.0,
@@ -376,9 +371,7 @@ def _width_per_point(line: str, family: str) -> float:
 
 
 def text_width(text: str, points: float) -> float:
-    """Width of the longest line of a text in print [inch]; zero where a browser measures and breaks it."""
-    if not current_style().drawn:
-        return 0.0
+    """Width of the longest line of a text in print [inch]."""
     family = str(changed_setting("font.family") or "") + str(changed_setting("font.sans-serif") or "")
     return points * max((_width_per_point(line, family) for line in text.split("\n")), default=0.0)
 

@@ -64,13 +64,14 @@ def small_multiples(
     height = height * rows / usual
     sheet, axes = page(result, titles[0], rows, columns, height=height)
     for number, (panel, (name, note)) in enumerate(with_panels(axes, panels.items())):
-        panel.tick_params(labelleft=grid.top is None or number % columns == 0)
+        if grid.top and number % columns:
+            panel.tick_params(labelleft=False)
         fill(panel, name)
         heading(panel, name.replace("_", " "), "" if narrow else note.replace("_", " "))
         top = grid.top or max(panel.get_ylim()[1], grid.least)
         end = (1.0 + grid.above) * top
         panel.set_ylim(-0.03 * top, end)  # a curve along the edge stays visible
-        if style.drawn and style.axes is None:  # a number at the upper end would touch the text above it
+        if style.axes is None:  # a number at the upper end would touch the text above it
             panel.set_yticks(
                 [tick for tick in panel.get_yticks() if 0.0 <= tick <= (0.96 if grid.top else 0.93) * end]
             )

@@ -1,8 +1,6 @@
 """A page: a header, a grid of panels, and lengths between them that go with the text, whatever the width.
 
-A page is drawn by matplotlib (`DrawnSheet`), or described for a browser that draws it (`DescribedSheet`), as the style
-in force says. Both have the same methods, and panels of both take the calls of matplotlib's axes that figures make: a
-figure is stated once.
+Files, pages of HTML and axes of a user show the same figure, which matplotlib draws (`DrawnSheet`).
 """
 
 from collections.abc import Callable, Mapping
@@ -130,23 +128,15 @@ def page(
     style, space = current_style(), space or {}
     usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
     arrangement = Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space)
-    sheet: Sheet
-    if style.axes is not None:
-        from musclesolve.laboratory.plotting.page.drawn_sheet import OwnAxes
+    from musclesolve.laboratory.plotting.page.drawn_sheet import DrawnSheet, OwnAxes
 
+    if style.axes is not None:
         drawn = OwnAxes(style, arrangement, style.axes)
         return cast("Sheet", drawn), drawn.panels
-    if style.drawn:
-        from musclesolve.laboratory.plotting.page.drawn_sheet import DrawnSheet
-
-        sheet = DrawnSheet(style, arrangement, sharey)
-    else:
-        from musclesolve.laboratory.plotting.page.described_sheet import DescribedSheet
-
-        sheet = cast("Sheet", DescribedSheet(style, arrangement, sharey))
+    sheet = DrawnSheet(style, arrangement, sharey)
     if style.titled:
         sheet.add_header(title, style.title_pt)
-        if style.drawn and (of := identity(result)):  # a page in a browser says it once
+        if of := identity(result):
             sheet.add_header(of, style.note_pt, NOTE_COLOR)
     sheet.fit()
     return sheet, sheet.panels

@@ -12,10 +12,9 @@ from rich.table import Table as RichTable
 
 from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.laboratory.plotting.browser import page_parts
 from musclesolve.laboratory.plotting.figure_names import MODEL as OF_MODEL
 from musclesolve.laboratory.plotting.figure_names import RECORDING, pages_of
-from musclesolve.laboratory.plotting.page.described_sheet import described
+from musclesolve.laboratory.plotting.page.page_svg import page_svg
 from musclesolve.laboratory.report.inputs import DAMAGE, RESULT, reason
 from musclesolve.laboratory.results.dataset.checked import MODEL
 
@@ -95,7 +94,7 @@ class Picture:
     key: str  # its own in the page
     name: str
     label: str
-    data: str = ""  # escaped data from which a browser draws it
+    data: str = ""  # its SVG or HTML
     fault: str = ""
 
 
@@ -106,6 +105,6 @@ def drawn(key: str, name: str, draw: "Callable[..., Figure]", data: object, labe
     """
     label = label or caption(name, draw)
     try:
-        return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))
+        return Picture(key, name, label, Markup(page_svg(partial(draw, data), key, label)))
     except DAMAGE as error:
         return Picture(key, name, label, fault=reason(error))

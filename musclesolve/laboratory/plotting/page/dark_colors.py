@@ -1,13 +1,11 @@
-"""Parts of a page that draw its figures in a browser, without a network: D3, the drawing, its style, dark colors.
+"""Colors of figures on a dark ground, of a page or of matplotlib.
 
 Text and axes of a drawing keep their contrast with the ground, so that black becomes nearly white. Pale bands keep
 their contrast and hue, and become dark. Other colors, of the legs among them, keep their hue, and are made lighter only
 where their contrast would fall below 4.5 (WCAG 2.1 asks 3 of graphics).
 """
 
-import json
 import re
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -91,23 +89,3 @@ def _channels(color: str) -> Array:
     digits = color.removeprefix("#")
     pairs = [2 * digit for digit in digits] if len(digits) == 3 else re.findall("..", digits)
     return np.array([int(pair, 16) for pair in pairs]) / 255.0
-
-
-def script() -> str:
-    """D3 and the drawing of figures, as the content of one script."""
-    return "\n".join(_text(name) for name in ("d3.min.js", "charts.js"))
-
-
-def style() -> str:
-    """The style of figures; it uses the colors --text, --soft, --line, --pale, --paper and --link of the page."""
-    return _text("charts.css")
-
-
-def data(figure: dict[str, Any]) -> str:
-    """Return the data of `described` as the content of a script of a page; no character ends the script early."""
-    text = json.dumps(figure, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")
-
-
-def _text(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
