@@ -1,4 +1,4 @@
-"""The laboratory: from recordings to results: files, markers, trial, motion, analysis, checks, results, figures, report."""
+"""The laboratory, from recordings to results: files, markers, trial, motion, analysis, checks, figures, report."""
 
 from musclesolve._util import lazy_names
 
