@@ -1,6 +1,7 @@
 # Every target first installs what it needs into .venv; nothing else on the machine is changed.
 #   make demo     the bundled reference stride, end to end, with what `pip install .` brings
 #   make test     the tests; at the end, what was left out for want of a package, and how to install it
+#   make test-toolkit  the tests of the toolkit alone
 #   make test-thorough  the same, with every case of the largest sweeps
 #   make complete  every package that a test can use, PyTorch and OpenSim included
 #   make lint     formatting, lint, types
@@ -22,13 +23,15 @@ export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 # What pytest is called with: make test PYTEST='-x --no-skips'
 PYTEST ?=
+# The folders of tests of the toolkit.
+TOOLKIT := sharing dynamics muscles trajectory symbolic models tables muscle_db package
 # PyPI has no CPU build of torch for Linux, only one that brings several GB of CUDA. The CPU build is taken where pip
 # finds it, else from PyTorch's own index.
 TORCH := torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 # Bytecode is kept: the tests start many processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-thorough complete lint package docs recipes road bench clean
+.PHONY: demo test test-toolkit test-thorough complete lint package docs recipes road bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -37,6 +40,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/testers
 	$(RUN) -m pytest -n 2 --dist worksteal tests $(PYTEST)
+
+test-toolkit: $(VENV)/testers
+	$(RUN) -m pytest -n 2 --dist worksteal $(TOOLKIT:%=tests/%) $(PYTEST)
 
 test-thorough: export MUSCLESOLVE_TESTS := thorough
 test-thorough: test

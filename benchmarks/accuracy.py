@@ -13,7 +13,7 @@ from rich.table import Table
 import musclesolve as ms
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
-from musclesolve.files import read_mot
+from musclesolve.tables import read_mot
 
 COLUMNS = {
     "hip_flexion": "hip_flexion_{side}_moment",

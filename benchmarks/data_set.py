@@ -29,7 +29,7 @@ from benchmarks.timing import console
 from benchmarks.validation.page import table
 from benchmarks.watched import MB, memory, processor_time, timed, watched
 from musclesolve._util.processes import cores
-from musclesolve.files import read_b3d
+from musclesolve.laboratory import read_b3d
 from musclesolve.laboratory.files.b3d import B3DPass, B3DTrial
 from musclesolve.sharing import compile_kernel
 from musclesolve.studies import make_dataset, open_dataset

@@ -16,7 +16,7 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.inverse.explicit_moment import IntersegmentalMoment, intersegmental_moment
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kernel.arrays import SegmentArrays
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics
 
 

@@ -30,15 +30,15 @@ from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST, USUAL_COST
-from musclesolve.files import Table, read_c3d, read_mot, write_mot
-from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory import read_c3d
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.files.c3d.c3d_file import stated_events
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.models.knee import compartments
+from musclesolve.models.opensim.assemble_body import model_body
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.share import share
 from musclesolve.sharing.cost import (
     ActivationPower,
@@ -50,6 +50,7 @@ from musclesolve.sharing.cost import (
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.tables import Table, read_mot, write_mot
 
 WALKS = ("ss1", "ss9")
 SETS = ("gait2392_hip", "gait2392", "rajagopal_2023")

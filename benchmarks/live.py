@@ -23,7 +23,7 @@ from benchmarks.timing import console
 from musclesolve import read_trial
 from musclesolve.apps.live import Live, replay, samples
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.models.share import share
 from musclesolve.studies.benchmark.measure import machine

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arguments import command_line, input_file
-from musclesolve.files import Markers, read_mot, read_trc, write_trc
+from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 
 ROOT = Path(__file__).resolve().parents[1]
 FRAMES = 1000, 6000, 18000, 60000

@@ -28,12 +28,12 @@ import musclesolve as ms
 from benchmarks.arguments import command_line
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import Table
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.load_dynamics import whole_motion
 from musclesolve.models.opensim.model import rotation_xyz
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.tables import Table
 
 Tree = ElementTree.Element
 Variant = Callable[[Tree], None]
@@ -506,7 +506,7 @@ def moving_leg(path: Path, folder: Path, frames: int = 21) -> tuple[Motion, Path
     names = [f"ground_{kind}{axis}" for kind in ("force_v", "force_p", "torque_") for axis in "xyz"]
     values = np.hstack([force, foot + np.array([0.06, -0.02, 0.0]), np.zeros((frames, 3))])
     loads = folder / "loads.mot"
-    ms.files.write_mot(loads, Table(time, tuple(names), values, False, loads), decimals=9)
+    ms.tables.write_mot(loads, Table(time, tuple(names), values, False, loads), decimals=9)
     return motion, loads
 
 

@@ -35,15 +35,15 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, recorded_walk, written_trials
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.measured_activation import channel_muscles
-from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.models.body import Analysis
+from musclesolve.models.opensim.assemble_body import model_body
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.share import share
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.sharing.cost import Cost, JointReactionSquared

@@ -22,7 +22,7 @@ from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from musclesolve import read_trial
 from musclesolve._util.arrays import Array
-from musclesolve.files import read_c3d
+from musclesolve.laboratory import read_c3d
 from musclesolve.laboratory.results.cycles.gait_scores import leg_curves, panels
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 

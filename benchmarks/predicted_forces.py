@@ -30,8 +30,7 @@ from musclesolve.constants import PREDICTED, STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
 from musclesolve.dynamics.model.model import mass_center
-from musclesolve.files import Event, Trial
-from musclesolve.laboratory import gait_events
+from musclesolve.laboratory import Event, Trial, gait_events
 from musclesolve.laboratory.analysis.adjusted_mechanics import completed_reactions
 from musclesolve.laboratory.analysis.mechanics import Mechanics
 from musclesolve.laboratory.forces import mechanics, recording_of

@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
         hit = next(event for event in fall.events if event.begins and event.pair == f"floor and {name}")
         print(f"{name:<7} meets the floor after {hit.time:.2f} s at {hit.speed:.1f} m/s")
     head = fall.motions["person"].qdd[:, model.slot("head_base")] - model.gravity
-    print(f"head injury criterion {ms.signals.head_injury_criterion(fall.time, head).value:.0f}")
+    print(f"head injury criterion {ms.laboratory.head_injury_criterion(fall.time, head).value:.0f}")
     lost, missing = fall.lost[-1], np.abs(fall.imbalance).max()
     print(f"energy: {lost:.0f} J lost in contacts, {missing:.4f} J unaccounted for")
     carried, weight = fall.force_on("floor")[-100:, 2].mean(), 9.80665 * model.mass.total

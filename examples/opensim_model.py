@@ -23,15 +23,15 @@ stride = ms.run(reference_stride(), side="r")
 time = stride["time"].values
 
 
-def columns(variable, suffix="") -> ms.files.Table:
+def columns(variable, suffix="") -> ms.tables.Table:
     """The three angles or moments under the names that the model gives them."""
     values = [sign * variable.sel(dof=dof).values for sign, dof in COORDINATES.values()]
     names = tuple(name + suffix for name in COORDINATES)
-    return ms.files.Table(time, names, np.stack(values, axis=1), False, Path("stride"))
+    return ms.tables.Table(time, names, np.stack(values, axis=1), False, Path("stride"))
 
 
-ms.files.write_mot("ik.mot", columns(stride["joint_angle"]))
-ms.files.write_mot("id.sto", columns(stride["joint_moment"], "_moment"))
+ms.tables.write_mot("ik.mot", columns(stride["joint_angle"]))
+ms.tables.write_mot("id.sto", columns(stride["joint_moment"], "_moment"))
 
 # On the command line: musclesolve share --model leg.osim --coordinates ik.mot --moments id.sto -o OUT
 result = ms.share_model(MODEL, "ik.mot", "id.sto", cost="stress_cubed")

@@ -33,6 +33,9 @@ USUAL_MASS = 70.0
 LOADED_FROM_N = 20.0
 """A foot stands, and has a center of pressure, from this vertical force on [N]; below it plates show noise."""
 
+SLOWEST_HZ = 5.0
+"""No motion and no force is recorded more slowly [Hz]: such times are in another unit."""
+
 TENDONS = RIGID, ELASTIC = "rigid", "elastic"
 """Kinds of tendons, the usual one first."""
 

@@ -26,7 +26,7 @@ from thorough import THOROUGH, left_out
 from musclesolve import read_osim, read_trial, run
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, Wrench, differentiate, human_model
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 # No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
 # thorough run.

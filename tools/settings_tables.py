@@ -113,7 +113,7 @@ def sets_of_markers() -> str:
     """Return the table of the marker sets by name."""
     lines = "".join(
         f"| `{name}` | {len(one.markers)} | {one.description} |\n"
-        for name, one in ms.files.marker_sets().items()
+        for name, one in ms.laboratory.marker_sets().items()
     )
     return f"| set | markers | description |\n{'| --- ' * 3}|\n{lines}"
 

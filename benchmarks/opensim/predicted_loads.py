@@ -26,11 +26,11 @@ from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import foot_bodies, load_dynamics, whole_motion
-from musclesolve.laboratory.analysis.opensim.loads_without_plates import predicted_loads
 from musclesolve.laboratory.run_trial import share_model
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
+from musclesolve.models.opensim.load_dynamics import foot_bodies, load_dynamics, whole_motion
+from musclesolve.models.opensim.loads_without_plates import predicted_loads
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.models.opensim.read_model import read_osim
 

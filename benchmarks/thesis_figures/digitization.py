@@ -12,11 +12,12 @@ from benchmarks.thesis_figures.cutoffs import ALL_PASS
 from benchmarks.thesis_figures.drawing import COLORS, Finding, key, panels
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics import low_pass
+from musclesolve.laboratory import residual_analysis
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.motion.signals.filter_choice import RULES, CutoffVerdict, ResidualAnalysis
 from musclesolve.laboratory.plotting.page.page_style import SMALL, TEXT
 from musclesolve.laboratory.plotting.page.sheet import Sheet, heading
-from musclesolve.signals import low_pass, residual_analysis
 
 RULE = RULES[1]
 SHOWN = tuple(f"{joint}_{SIDE}" for joint in ("ankle", "knee", "hip"))

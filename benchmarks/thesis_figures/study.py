@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.recording.trial_settings import ConsistencySettings

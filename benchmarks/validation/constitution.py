@@ -40,7 +40,7 @@ def laws() -> str:
     trial = ms.read_trial(reference_stride())
     body, result = mechanics(trial), ms.run(trial)
     routes = joint_moments_by_route(body.model, body.motion, body.wrenches).disagreement()
-    stride = ms.synthetic.reference_stride()
+    stride = ms.studies.synthetic.reference_stride()
     residual = np.abs(stride.pelvis_residual(np.linspace(0.0, stride.period, 200))).max()
     rows = [
         (

@@ -17,7 +17,7 @@ from benchmarks.timing import console
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from musclesolve.files import Trial
+    from musclesolve.laboratory import Trial
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "validation.md"

@@ -20,7 +20,7 @@ from benchmarks.predicted_forces import (
 )
 from benchmarks.validation.page import data_folder, recorded_walk, table
 from musclesolve._util.arrays import Array
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.studies import synthetic_recording

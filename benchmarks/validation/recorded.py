@@ -13,10 +13,10 @@ from benchmarks.accuracy import COLUMNS
 from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
-from musclesolve.files import read_mot
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.laboratory.motion.signals.emg_envelope import best_delays
 from musclesolve.sharing.status import Status
+from musclesolve.tables import read_mot
 
 JOINTS = ("hip", "knee", "ankle")
 THEIRS = {  # channel -> muscles of the Rajagopal 2016 model

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import musclesolve as ms
 from benchmarks.validation.page import picture, recorded_walk, table
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 MOMENTS = {
     "hip_flexion": "hip flexion",

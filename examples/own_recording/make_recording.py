@@ -40,13 +40,13 @@ def main(folder: Path) -> None:
         )  # fmt: skip
         result = ms.run(trial, cost="stress_cubed", side="r", least_activation=0.0)
         for name, new in (("walk.trc", "walk.trc"), ("static.trc", "standing.trc")):
-            found = ms.files.read_trc(Path(made, name))
+            found = ms.tables.read_trc(Path(made, name))
             kept = [k for k, marker in enumerate(found.names) if renamed(marker)]
             names = tuple(renamed(found.names[k]) for k in kept)
             markers = replace(found, names=names, position=found.position[:, kept])
-            ms.files.write_trc(folder / new, markers, decimals=2)
-        ms.files.write_mot(folder / "forces.mot", ms.files.read_mot(Path(made, "forces.mot")), decimals=4)
-    ms.files.write_mot(folder / "emg.sto", emg(result), decimals=7)
+            ms.tables.write_trc(folder / new, markers, decimals=2)
+        ms.tables.write_mot(folder / "forces.mot", ms.tables.read_mot(Path(made, "forces.mot")), decimals=4)
+    ms.tables.write_mot(folder / "emg.sto", emg(result), decimals=7)
 
 
 def renamed(marker: str) -> str:
@@ -55,7 +55,7 @@ def renamed(marker: str) -> str:
     return "SACR" if marker == "S2" else f"{side}{NAMES[place]}" if place in NAMES else ""
 
 
-def emg(result) -> ms.files.Table:
+def emg(result) -> ms.tables.Table:
     """Raw EMG: white noise times the activation of the muscle a little later."""
     time = np.arange(0.0, 1.9, 1.0 / EMG_HZ)
     noise = np.random.default_rng(15).standard_normal((time.size, len(CHANNELS)))
@@ -64,7 +64,7 @@ def emg(result) -> ms.files.Table:
         parts = [name for name in result["muscle"].values if name.startswith(muscle) and name.endswith("_r")]
         activation = result["activation"].sel(muscle=parts).mean("muscle").values
         columns.append(np.interp(time + EARLIER_S, result["time"].values, activation) + 0.01)
-    return ms.files.Table(
+    return ms.tables.Table(
         time, tuple(CHANNELS), VOLTS * noise * np.stack(columns, axis=1), False, Path("emg.sto")
     )
 

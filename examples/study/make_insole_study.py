@@ -27,9 +27,9 @@ BETWEEN, WITHIN = 0.003, 0.003
 BROKEN = "S03_shoe_2"
 
 
-def forces_of(file: Path, scale: float, mass: float, outward: dict[str, float]) -> ms.files.Table:
+def forces_of(file: Path, scale: float, mass: float, outward: dict[str, float]) -> ms.tables.Table:
     """The forces of a person of another size and mass, with points moved outward under each foot [m]."""
-    forces = ms.files.read_mot(file)
+    forces = ms.tables.read_mot(file)
     values = forces.values.copy()
     for column, name in enumerate(forces.names):
         side, what, axis = name.split("_")
@@ -53,10 +53,10 @@ def write_trial(folder: Path, mass: float, stature: float, outward: dict[str, fl
     )
     scale = stature / STATURE
     for name in ("walk.trc", "static.trc"):
-        markers = ms.files.read_trc(folder / name)
+        markers = ms.tables.read_trc(folder / name)
         made = replace(markers, time=markers.time * scale**0.5, position=markers.position * scale)
-        ms.files.write_trc(folder / name, made)
-    ms.files.write_mot(folder / "forces.mot", forces_of(folder / "forces.mot", scale, mass, outward))
+        ms.tables.write_trc(folder / name, made)
+    ms.tables.write_mot(folder / "forces.mot", forces_of(folder / "forces.mot", scale, mass, outward))
     text = trial.read_text(encoding="utf-8")
     for before, after in (
         (f"mass_kg = {MASS:.2f}", f"mass_kg = {mass:.2f}"),

@@ -51,9 +51,9 @@ def wave(random: np.random.Generator, time: np.ndarray, size: float) -> np.ndarr
     return size * np.einsum("ptk,pkj->tj", basis, weights) / np.sqrt(np.sum(1.0 / harmonics**2))
 
 
-def table(time: np.ndarray, values: np.ndarray, suffix: str = "") -> ms.files.Table:
+def table(time: np.ndarray, values: np.ndarray, suffix: str = "") -> ms.tables.Table:
     """Angles or moments as the files of the model name them."""
-    return ms.files.Table(time, tuple(name + suffix for name in COORDINATES), values, False, Path("stride"))
+    return ms.tables.Table(time, tuple(name + suffix for name in COORDINATES), values, False, Path("stride"))
 
 
 def model_of(mass: float) -> str:
@@ -96,8 +96,8 @@ def write_trials(
                 name = f"{subject}_{condition}_{trial}"
                 if name in SWAPPED:
                     angles, moments = np.roll(angles, half, axis=0), np.roll(moments, half, axis=0)
-                ms.files.write_mot(place / f"trial_{trial}_ik.mot", table(time, angles))
-                ms.files.write_mot(place / f"trial_{trial}_id.sto", table(time, mass * moments, "_moment"))
+                ms.tables.write_mot(place / f"trial_{trial}_ik.mot", table(time, angles))
+                ms.tables.write_mot(place / f"trial_{trial}_id.sto", table(time, mass * moments, "_moment"))
                 if name in BROKEN:
                     file = place / f"trial_{trial}_id.sto"
                     lines = file.read_text().splitlines()

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.studies.synthetic.synthetic_recording import recording_files
+from musclesolve.tables import Markers, Table, read_mot, read_trc, write_mot, write_trc
 
 MASS, STATURE = 70.25, 1.70
 """Mass [kg] and stature [m] of the person of the bundled stride."""

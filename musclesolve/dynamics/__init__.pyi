@@ -25,6 +25,9 @@ from .inverse.lagrange_multipliers import lagrange_multipliers as lagrange_multi
 from .inverse.newton_euler import joint_loads as joint_loads
 from .inverse.newton_euler import segment_motion as segment_motion
 from .kinematics.consistent_motion import consistent_motion as consistent_motion
+from .kinematics.low_pass import SmoothingSpline as SmoothingSpline
+from .kinematics.low_pass import low_pass as low_pass
+from .kinematics.low_pass import smoothing_spline as smoothing_spline
 from .kinematics.measured_targets import Targets as Targets
 from .kinematics.motion_derivatives import differentiate as differentiate
 from .kinematics.pose_fit import fit_pose as fit_pose

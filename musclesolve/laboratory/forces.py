@@ -57,21 +57,21 @@ from musclesolve.laboratory.analysis.adjusted_mechanics import (
     check_reduction,
     completed_reactions,
 )
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.analysis.run_options import find_options, with_arguments
 from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.laboratory.motion.ground_reaction import ground_reactions
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
-from musclesolve.laboratory.recording.trial_settings import REDUCED
 from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
-from musclesolve.models.body import Analysis
+from musclesolve.models.settings import REDUCED
 from musclesolve.models.share import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 
 
 def muscle_forces(
@@ -81,7 +81,7 @@ def muscle_forces(
     side: str = "both",
     progress: Progress | None = None,
     **settings: Any,
-) -> Analysis:
+) -> MeasuredAnalysis:
     """Compute the muscle forces of a trial, as arrays of its parts; arguments as in `run`, which labels and judges.
 
     Raises:
@@ -103,14 +103,14 @@ def prepare(
     side: str = "both",
     progress: Progress | None = None,
     **settings: Any,
-) -> "RecordedBody | ModelBody":
+) -> "RecordedBody | MeasuredModel":
     """Compute all stages before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
     trial = read_trial(trial)
     if settings:
         trial = with_arguments(trial, **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
-    from musclesolve.laboratory.analysis.opensim.trial_body import body_of_trial
+    from musclesolve.laboratory.analysis.trial_body import body_of_trial
 
     assert isinstance(trial, ModelTrial)
     (progress or no_progress)("inverse dynamics", 0.35)

@@ -1,30 +1,32 @@
 """The front door: `run` and `share_model` compute muscle forces, label them and judge them."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
-from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import Source
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.constants import USUAL_COST
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
+from musclesolve.laboratory.files.formats import read_positions_table
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.recording.trial_settings import ModelSettings
 from musclesolve.laboratory.results.dataset.assemble import judged_result
+from musclesolve.laboratory.results.finding import Where, finding
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.body import Sharing
+from musclesolve.models.opensim.coordinate_motion import Source
 from musclesolve.models.opensim.model import OpenSimModel
-from musclesolve.models.share import sharing_problem, solver_search
+from musclesolve.models.opensim.model_settings import stated_settings
+from musclesolve.models.opensim.opensim_problem import sharing_body
 from musclesolve.models.simulated_body import is_simulated
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import Solver
+from musclesolve.tables.text_file import file_path
 
 
 def run(
@@ -100,56 +102,32 @@ def share_model(
         InputError: see `opensim_problem`; an unknown cost or solver.
     """
     if is_simulated(model):
-        from musclesolve.laboratory.simulated import simulated_result
-
-        return simulated_result(model, coordinates, moments, cost, solver, side, choices)
-    settings = model_settings(**choices)
-    tendon, stated = settings.muscles.tendon, settings.sharing
-    chosen = find_cost(cost)
-    search = solver_search(chosen, tendon == ELASTIC, solver)
-    method = search(USUAL_SOLVER if solver is None else solver)
-    sharing = Sharing(chosen, method, tendon, stated.reserve_weight, stated.least_activation)
-    body = model_body(model, coordinates, moments, settings, sharing, side)
+        return _simulated_result(Path(model), coordinates, moments, cost, solver, side, choices)
+    settings = stated_settings(ModelSettings, **choices)
+    body = MeasuredModel.from_body(
+        sharing_body(model, coordinates, moments, settings, cost, solver, side), settings
+    )
     return judged_result(body, findings_of(body))
 
 
-def opensim_problem(
-    model: OpenSimModel | str | Path,
-    coordinates: Source,
-    moments: Source | None = None,
-    side: str = "both",
-    **choices: Any,
-) -> Problem:
-    """Make the force-sharing problem of an OpenSim model, such as ``ms.opensim_problem("M.osim", "ik.mot", "id.sto")``.
+def _simulated_result(
+    path: Path,
+    coordinates: Any,
+    moments: Any,
+    cost: str | Cost,
+    solver: str | Solver | None,
+    side: str,
+    choices: Mapping[str, Any],
+) -> xr.Dataset:
+    """Share the moments of a model of MuJoCo or biorbd along its positions; arguments as of `share_model`."""
+    from musclesolve.models.simulated_files import read_simulated, simulated_body, simulated_settings
 
-    Tendons are rigid; curves and parameters come from the model. Musculotendon lengths come from the paths; over
-    several wrap objects they are the lengths that OpenSim 4 reports, which belong to no path
-    (models/opensim/geometry.py).
-    Musculotendon velocity = -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow,
-    locked coordinates stay at their default.
-
-    Args:
-        model: from `read_osim`, or the path of a .osim file.
-        coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
-        moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
-            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
-            file or Table has the form of OpenSim's inverse dynamics: moments of ball joints are about the axes of the
-            parent frame; arrays belong to the rates of the coordinates. Forces of coordinates driven by couplers are
-            added (moments.py). None with `loads`.
-        side: "r", "l" or "both": leaves out names that end in _l or _r.
-        choices: settings of the trial file of a model by keyword, which are the options of `share`
-            (docs/command_line.md): dofs, muscles, passive, loads and others. `person` may be what `read_person`
-            returns. tendon="elastic" holds for `share_model` alone, which then solves the whole motion at once.
-
-    Raises:
-        TypeError: there is no such setting.
-        InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
-            are elastic, ...
-    """
-    settings = model_settings(**choices)
-    if settings.muscles.tendon != RIGID:
-        raise input_error(
-            "laboratory.analysis.problem_single_frames", where="tendon", tendon=settings.muscles.tendon
-        )
-    body = model_body(model, coordinates, moments, settings, side=side)
-    return sharing_problem(body.whole, body.sharing)
+    settings = simulated_settings(ModelSettings, path, moments, side, choices)
+    model = read_simulated(path)
+    table = read_positions_table(file_path(coordinates, "coordinates"))
+    body = simulated_body(model, path, table, settings, cost, solver)
+    findings = [
+        replace(finding(note.code, "warning", {"sentence": note}, Where(file=path)), remedy=note.remedy)
+        for note in body.warnings
+    ]
+    return judged_result(body, findings)

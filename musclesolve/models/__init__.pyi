@@ -1,3 +1,5 @@
 from . import biorbd as biorbd
 from . import mujoco as mujoco
 from . import opensim as opensim
+from .opensim.person_file import read_person as read_person
+from .opensim.person_file import write_person as write_person

@@ -1,8 +1,8 @@
 """A moving body: the data that the sharing of forces, the labels of a result, studies and figures use.
 
-Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, assemble_body.py
-from an OpenSim model along its coordinates. A body has parts whose moments are shared separately, since no muscle
-connects them: the legs of the human, groups of coordinates and muscles of a model.
+A body is made from an OpenSim model along its coordinates (opensim/assemble_body.py), from a model of MuJoCo or biorbd
+(simulated_body.py), or by the laboratory from a recording. A body has parts whose moments are shared separately, since
+no muscle connects them: the legs of the human, groups of coordinates and muscles of a model.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -367,9 +367,8 @@ class Body(Protocol):
     dofs: the M degrees of freedom of a result; angle, speed, moment (T, M) [rad, rad/s, N m; m, m/s, N of a
     translation], moment NaN where it was not measured. muscles: the names of all N muscles in the order of a result;
     joints: of the joints whose forces are known; contact_spacing: distance of the medial and the lateral contact of
-    the knees among them, by joint. sharing: default settings of the sharing. emg:
-    envelopes, where EMG was recorded; fascicles: their lengths, where they were measured. person: whose factors are on
-    the muscles; trial: None of a body that no trial file describes. mass [kg]; stature [m]: None where it is not known.
+    the knees among them, by joint. sharing: default settings of the sharing. person: whose
+    factors are on the muscles. mass [kg]; stature [m]: None where it is not known.
     kind: "recording", or the source of the moments of a model, "moments" or "loads"; is_predicted: whether ground
     reactions are predicted.
     """
@@ -395,12 +394,6 @@ class Body(Protocol):
     @property
     def sharing(self) -> Sharing: ...  # noqa: D102
     @property
-    def emg(self) -> Any: ...  # noqa: D102
-    @property
-    def fascicles(self) -> Any: ...  # noqa: D102
-    @property
-    def trial(self) -> Any: ...  # noqa: D102
-    @property
     def person(self) -> PersonMuscles | None: ...  # noqa: D102
     @property
     def kind(self) -> str: ...  # noqa: D102
@@ -415,11 +408,14 @@ class Body(Protocol):
         """Refuse a cost that needs data that this body lacks."""
 
 
+OfBody = TypeVar("OfBody", bound=Body, covariant=True)
+
+
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Generic[OfBody]):
     """A body and the muscle forces of its parts."""
 
-    body: Body
+    body: OfBody
     sharing: Sharing
     parts: tuple[SolvedGroup, ...]
 
@@ -490,7 +486,7 @@ TENSION = 0.35e6
 """Specific tension of muscles that do not belong to a leg [Pa]; muscle sets of legs have 0.3 to 0.6e6."""
 
 
-def energy_state(analysis: Analysis, part: SolvedGroup, frames: slice = EVERY) -> EnergyState:
+def energy_state(analysis: Analysis[Body], part: SolvedGroup, frames: slice = EVERY) -> EnergyState:
     """The state of the muscles of a part in some frames, for models of metabolic power.
 
     The mass of a muscle is its share of the muscles of the leg: their volume is 47 m h + 1285 cm3 of body mass m [kg]
@@ -531,12 +527,12 @@ def energy_state(analysis: Analysis, part: SolvedGroup, frames: slice = EVERY) -
     )
 
 
-def leg_volume(analysis: Analysis) -> float:
+def leg_volume(analysis: Analysis[Body]) -> float:
     """Volume of the muscles of one leg of the subject or model [m3]."""
     return 1e-6 * leg_muscle_volume(analysis.body.mass, analysis.body.stature or USUAL_STATURE)
 
 
-def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:
+def metabolic_power(analysis: Analysis[Body], part: SolvedGroup) -> Array:
     """Metabolic power (T, n) [W] of the muscles of a part, NaN in frames without a solution."""
     power = long_array(part.state.fiber_length.shape)
     for block in blocks(len(power), BLOCK):

@@ -135,7 +135,7 @@ def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> 
     tendon = settings.get("tendon", RIGID)
     check_choice(tendon, "tendon", TENDONS)
     if tendon != RIGID:
-        raise input_error("laboratory.analysis.problem_single_frames", where="tendon", tendon=tendon)
+        raise input_error("models.problem_single_frames", where="tendon", tendon=tendon)
     chosen = {name: settings.get(name, setting.default) for name, setting in known.items()}
     checked_strength(chosen["strength"], database)
     checked_passive(chosen["passive"], database)

@@ -9,7 +9,7 @@ the static problem in this state.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from musclesolve.trajectory.motion_problem import MotionProblem
     from musclesolve.trajectory.solve_motion import MotionSolution
 
+BodyKind = TypeVar("BodyKind", bound=Body)
 METHODS = {"batch": "structured", "ipopt": "collocation"}
 """Solver of whole motions, by the name of the requested solver of single frames."""
 _OF_RIGID = {
@@ -50,7 +51,9 @@ _OF_RIGID = {
 }
 
 
-def share(body: Body, sharing: Sharing | None = None, progress: Progress | None = None) -> Analysis:
+def share(
+    body: BodyKind, sharing: Sharing | None = None, progress: Progress | None = None
+) -> Analysis[BodyKind]:
     """Share the moments of each part of a body among its muscles; `sharing` overrides the settings of the body."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)

@@ -217,6 +217,8 @@ def problem_of(motion: SimulatedMotion, least_activation: float, reserve_weight:
 class SimulatedBody:
     """A model of another program along its positions (T, nq); see `Body`. files: role -> file; notes: on the files.
 
+    Nothing else was measured: no EMG (emg), no fascicles, and no trial file (trial).
+
     speed, moment (T, m): of the m coordinates on which muscles act.
     """
 

@@ -25,6 +25,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, mass_matrix
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.run_options import check_rigid
 from musclesolve.laboratory.forces import prepare_recording, recording_of
@@ -129,7 +130,7 @@ class ForwardProblem:
 
 
 def forward_problem(
-    trial: Analysis | Trial | str | Path,
+    trial: MeasuredAnalysis | Trial | str | Path,
     replay: str = "activation",
     *,
     result: xr.Dataset | None = None,

@@ -72,7 +72,7 @@ def read_trc(path: str | Path) -> Markers:
         InputError: with the line, for anything that does not fit together.
 
     Examples:
-        >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
+        >>> markers = ms.tables.read_trc(ms.data.reference_stride().parent / "walk.trc")
         >>> round(markers.rate)
         60
     """
@@ -229,8 +229,8 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
             unknown unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
 
     Examples:
-        >>> markers = ms.files.read_trc(ms.data.reference_stride().parent / "walk.trc")
-        >>> ms.files.write_trc("walk.trc", markers, units="m")
+        >>> markers = ms.tables.read_trc(ms.data.reference_stride().parent / "walk.trc")
+        >>> ms.tables.write_trc("walk.trc", markers, units="m")
     """
     check_choice(units, "units", METERS)
     check_type(markers, Markers, "markers", "Markers, as read_trc returns them")
@@ -302,7 +302,7 @@ def read_mot(path: str | Path) -> Table:
         InputError: with the line, for anything that does not fit together.
 
     Examples:
-        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> table = ms.tables.read_mot(ms.data.reference_stride().parent / "forces.mot")
         >>> len(table.names)
         18
     """
@@ -403,8 +403,8 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
             than two rows, infinite numbers; or a place where nothing can be written.
 
     Examples:
-        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
-        >>> ms.files.write_mot("forces.mot", table)
+        >>> table = ms.tables.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> ms.tables.write_mot("forces.mot", table)
     """
     check_type(table, Table, "table", "a Table, as read_mot returns it")
     write_text(file_path(path), mot_text(path, table, decimals=decimals))

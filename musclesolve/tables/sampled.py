@@ -60,7 +60,7 @@ class Markers(FromFile):
             a file that is not read from its beginning to its end.
 
     Examples:
-        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
+        >>> markers = ms.laboratory.read_markers(ms.data.reference_stride().parent / "walk.trc")
         >>> markers.position.shape[1:] == (len(markers.names), 3)
         True
     """
@@ -124,7 +124,7 @@ class Table(FromFile):
         row_warning: a sentence on rows that are cut short, or not as many as the header states. sha256: see Markers.
 
     Examples:
-        >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
+        >>> table = ms.tables.read_mot(ms.data.reference_stride().parent / "forces.mot")
         >>> table.values.shape == (table.time.size, len(table.names))
         True
     """

@@ -90,7 +90,7 @@ def problem(**changes: object) -> ms.Problem:
 
 def signal(**changes: object) -> np.ndarray:
     given = {"signal": np.ones(100), "rate_hz": 100.0, "cutoff_hz": 6.0, "order": 2} | changes
-    return ms.signals.low_pass(**given)  # type: ignore[arg-type]
+    return ms.dynamics.low_pass(**given)  # type: ignore[arg-type]
 
 
 TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
@@ -126,8 +126,8 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
         ("cost", "solver", "passive", "tendon", "tendon_strain", "reserve_weight"),
     ),
     "read_trial": (ms.read_trial, ("path",)),
-    "read_mot": (ms.files.read_mot, ("path",)),
-    "read_markers": (ms.files.read_markers, ("path",)),
+    "read_mot": (ms.tables.read_mot, ("path",)),
+    "read_markers": (ms.laboratory.read_markers, ("path",)),
     "synthetic_recording": (
         lambda **more: ms.studies.synthetic_recording("nowhere/at/all", **more),
         ("marker_set", "noise", "faults", "gaps", "marker_rate_hz", "forward", "up", "cutoff_hz"),

@@ -13,7 +13,7 @@ from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 
 from musclesolve import read_result
-from musclesolve.files import read_mot
+from musclesolve.tables import read_mot
 
 
 @pytest.fixture

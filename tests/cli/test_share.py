@@ -19,9 +19,9 @@ from typer.testing import Result
 
 from musclesolve import read_osim, read_result
 from musclesolve.cli.options import stated_strains
-from musclesolve.files import read_mot, write_mot
 from musclesolve.laboratory.plotting import figure_sets as save
 from musclesolve.laboratory.results.export.time_series import ENDINGS
+from musclesolve.tables import read_mot, write_mot
 
 
 @pytest.fixture

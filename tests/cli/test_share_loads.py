@@ -12,7 +12,7 @@ from small_model_motion import DOFS, save_inputs
 from typer.testing import Result
 
 from musclesolve import read_osim, read_result
-from musclesolve.files import Table, write_mot
+from musclesolve.tables import Table, write_mot
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.files import Markers
+from musclesolve.tables import Markers
 from musclesolve.errors import InputError
 from musclesolve.tables.text_file import read_lines
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms

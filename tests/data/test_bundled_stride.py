@@ -9,7 +9,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 INTERVALS = 65  # of a stride, at 60 Hz
 RIGID = (

@@ -36,10 +36,10 @@ np.testing.assert_allclose(ms.solve(elbow, "fiber_work", "slsqp").activation, wa
 assert np.abs(elbow.moment_matrix[0] @ ms.solve(elbow, "fiber_work", "cobyqa").activation - 20).max() < 1e-4
 
 Path("heel.xyz").write_text("0.00 1 2 3\\n0.01 1 2 3\\n0.02 1 2 4\\n")
-assert ms.files.read_markers("heel.xyz")["heel"][2].tolist() == [0.001, 0.002, 0.004]
+assert ms.laboratory.read_markers("heel.xyz")["heel"][2].tolist() == [0.001, 0.002, 0.004]
 Path("heel.xyz").write_text("0.00 1 2 three\\n")
 try:
-    ms.files.read_markers("heel.xyz")
+    ms.laboratory.read_markers("heel.xyz")
 except ms.InputError as error:
     assert error.code == "not_numbers" and error.where == "line 1"
 
@@ -84,8 +84,9 @@ import typer
 from musclesolve.cli import app
 from musclesolve.apps.desk.fields import title_of
 from musclesolve.apps.desk.steps.run_step import further_settings
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
-from musclesolve.tables.document import validated, trial_document
+from musclesolve.models.opensim.model_settings import model_settings
+from musclesolve.laboratory.recording.trial_document import trial_document
+from musclesolve.tables.document import validated
 from musclesolve.tables.settings import schema_text
 from musclesolve.tables.settings import tables_of
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings

@@ -13,7 +13,7 @@ import pytest
 
 import musclesolve as ms
 
-NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory")
+NAMESPACES = ("tables", "dynamics", "symbolic", "trajectory", "models", "laboratory")
 NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "opensim_problem",  # an OpenSim model: docs/opensim.md

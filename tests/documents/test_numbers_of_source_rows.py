@@ -26,8 +26,8 @@ from musclesolve.dynamics import (
     forward_human_model,
     human_model,
     joint_moments_by_route,
+    low_pass,
 )
-from musclesolve.signals import low_pass
 
 STUDY = Study(reference_stride())
 WORDS = {26: "twenty-six"}

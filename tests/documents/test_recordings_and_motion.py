@@ -12,7 +12,7 @@ import pytest
 from command_line import typed
 from package_tables import package_table, trial_tables
 
-from musclesolve.files import marker_sets
+from musclesolve.laboratory import marker_sets
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRIAL_FILE = (DOCS / "trial_file.md").read_text(encoding="utf-8")

@@ -99,11 +99,11 @@ def test_the_recording_is_what_its_script_makes(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["make_recording.py", str(tmp_path)])
     runpy.run_path(str(OWN / "make_recording.py"), run_name="__main__")
     for name in ("walk.trc", "standing.trc"):
-        made, kept = ms.files.read_trc(tmp_path / name), ms.files.read_trc(OWN / name)
+        made, kept = ms.tables.read_trc(tmp_path / name), ms.tables.read_trc(OWN / name)
         assert made.names == kept.names
         np.testing.assert_allclose(made.position, kept.position, atol=2e-5)
     for name, tolerance in (("forces.mot", 1e-3), ("emg.sto", 1e-5)):
-        made, kept = ms.files.read_mot(tmp_path / name), ms.files.read_mot(OWN / name)
+        made, kept = ms.tables.read_mot(tmp_path / name), ms.tables.read_mot(OWN / name)
         assert made.names == kept.names
         np.testing.assert_allclose(made.values, kept.values, atol=tolerance)
 
@@ -113,8 +113,8 @@ def test_the_model_has_the_moment_arms_that_its_points_give():
     model = ms.read_osim(EXAMPLES / "opensim_model" / "leg.osim")
     time = np.arange(50) * 0.01
     names = ("hip_flexion_r", "knee_angle_r", "ankle_angle_r")
-    zero = ms.files.Table(time, names, np.zeros((50, 3)), False, Path("ik.mot"))
-    moments = ms.files.Table(
+    zero = ms.tables.Table(time, names, np.zeros((50, 3)), False, Path("ik.mot"))
+    moments = ms.tables.Table(
         time, tuple(f"{name}_moment" for name in names), np.zeros((50, 3)), False, Path("id.sto")
     )
     problem = ms.opensim_problem(model, zero, moments)

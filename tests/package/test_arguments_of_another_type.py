@@ -24,7 +24,7 @@ TAKE_A_FILE = {
     "run_many": lambda given: ms.run_many([given], "results"),
     "run_many into": lambda given: ms.run_many("trial.toml", given),
     "save_picture": lambda given: ms.laboratory.save_picture(None, given),
-    "read_frames": ms.live.read_frames,
+    "read_frames": ms.apps.live.read_frames,
     "calibrate_muscles": lambda given: ms.studies.calibrate_muscles([given]),
     "export of values": lambda given: ms.export(pd.DataFrame(), given),
 }
@@ -111,10 +111,10 @@ def test_an_unknown_keyword_is_the_type_error_of_python_in_every_function():
 
 def test_records_and_shapes_of_another_kind_are_refused():
     with refused("wrong_type", "markers"):
-        ms.files.write_trc("none.trc", None)
+        ms.tables.write_trc("none.trc", None)
     with refused("wrong_type", "table"):
-        ms.files.write_mot("none.mot", "table")
+        ms.tables.write_mot("none.mot", "table")
     with refused("bad_shape", "(2, 2, 2)"):
         ms.laboratory.gait_deviation_index(np.ones((2, 2, 2)), np.ones((2, 2, 2)))
     with refused("no_numbers", "Dataset"):
-        ms.cameras.calibrate_cameras(xr.Dataset(), xr.Dataset(), xr.Dataset())
+        ms.laboratory.calibrate_cameras(xr.Dataset(), xr.Dataset(), xr.Dataset())

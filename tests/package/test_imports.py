@@ -19,16 +19,14 @@ BASE = ("errors", "constants", "version", "_util", "data", "tables")
 TOOLKIT = ("sharing", "dynamics", "muscles", "trajectory", "models", "symbolic")
 """From arrays and models to certified forces: none of it knows a recording."""
 LABORATORY = (
-    *("recording", "markers", "files", "trial", "motion", "analysis", "forces", "results", "simulated"),
+    *("recording", "markers", "files", "trial", "motion", "analysis", "forces", "results"),
     *("plotting", "checks", "run_trial", "draft", "report"),
 )
 """From recordings to results."""
-NAMESPACES = ("signals", "cameras", "files")
-"""Modules of names for users."""
 ORDER = (
     *(*BASE, *TOOLKIT),
     *(*(f"laboratory.{room}" for room in LABORATORY), "laboratory"),
-    *("studies", "apps", "cli", "__main__", *NAMESPACES),
+    *("studies", "apps", "cli", "__main__"),
 )
 """A room imports from those before it."""
 ALONE = ("dynamics", "sharing")
@@ -133,7 +131,6 @@ def may_import(module: str, other: str) -> bool:
 def test_nothing_inside_the_package_imports_a_facade():
     """Names of a facade are for users; inside they come from the module that defines them."""
     facades = {name for name, path in sources().items() if path.with_suffix(".pyi").exists()}
-    facades |= {f"musclesolve.{name}" for name in NAMESPACES}
     inside = {
         name: others for name, others in graph().items() if name not in facades and name != "musclesolve"
     }

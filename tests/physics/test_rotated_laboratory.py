@@ -9,7 +9,7 @@ from rotated_laboratory import rotated
 
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.studies import synthetic_recording
 
 SAME = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice, filter_choice
 from musclesolve.laboratory.recording.trial_settings import FilterSettings
 

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ from matplotlib.collections import PolyCollection
 from said import summary
 
 import musclesolve as ms
-from musclesolve.files import Trial
-from musclesolve.laboratory import average_cycles, cycles
+from musclesolve.laboratory import Trial, average_cycles, cycles
 from musclesolve.laboratory.plotting import activations
 from musclesolve.laboratory.results.tables.comparison_tables import cost_tables
 

@@ -31,8 +31,8 @@ def exported(default_walk_trial, tmp_path_factory) -> Path:
 def test_the_motion_is_that_of_opensim(exported: Path, recorded_walk: Path, name, offset, spread) -> None:
     """Degrees and meters, up to what other joint axes and neutral poses do; a wrong sign or sequence is far off."""
     ours, theirs = (
-        ms.files.read_mot(exported / "walk.mot"),
-        ms.files.read_mot(recorded_walk / "reference" / "opensim_ik.mot"),
+        ms.tables.read_mot(exported / "walk.mot"),
+        ms.tables.read_mot(recorded_walk / "reference" / "opensim_ik.mot"),
     )
     difference = ours[name] - np.interp(ours.time, theirs.time, theirs[name])
     assert abs(difference.mean()) < offset
@@ -43,8 +43,8 @@ def test_the_motion_is_that_of_opensim(exported: Path, recorded_walk: Path, name
     "name", ["hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle"]
 )
 def test_the_moments_are_those_of_opensim(exported: Path, recorded_walk: Path, name: str) -> None:
-    ours = ms.files.read_mot(exported / "walk_inverse_dynamics.sto")
-    theirs = ms.files.read_mot(recorded_walk / "reference" / "opensim_id.sto")
+    ours = ms.tables.read_mot(exported / "walk_inverse_dynamics.sto")
+    theirs = ms.tables.read_mot(recorded_walk / "reference" / "opensim_id.sto")
     for side in "rl":
         column = f"{name}_{side}_moment"
         assert np.corrcoef(ours[column], np.interp(ours.time, theirs.time, theirs[column]))[0, 1] > 0.9

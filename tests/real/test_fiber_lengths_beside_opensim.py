@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from modeled import modeled
+from measured_model import measured_model
 from opensim_answers import answers, task
 from recorded_data import recorded
 from thorough import some
 
 from musclesolve import read_osim
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.shared_choice import shared_choice
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.geometry import tendon_shifts
 from musclesolve.models.opensim.kinematics import coordinate_values
+from musclesolve.models.opensim.shared_choice import shared_choice
 
 WALKS = {
     "scaled 2023": (
@@ -39,7 +39,7 @@ def shared(walk: str, tendon: str = "rigid"):
     model = read_osim(file)
     frames = len(coordinate_motion(model, motion, None).time)
     none = {name: np.zeros(frames) for name in shared_choice(model).dofs}
-    return file, modeled(model, motion, none, cutoff_hz=None, tendon=tendon)
+    return file, measured_model(model, motion, none, cutoff_hz=None, tendon=tendon)
 
 
 def elastic_lengths(walk: str) -> np.ndarray:

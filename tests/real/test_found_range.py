@@ -14,7 +14,7 @@ from trial_copy import TrialCopy
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 
 

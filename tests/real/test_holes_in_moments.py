@@ -13,7 +13,7 @@ from thorough import some
 
 import musclesolve as ms
 from musclesolve import Status
-from musclesolve.files import Table
+from musclesolve.tables import Table
 
 SHORT, LONG = (1, 2), (3, 5, 30)
 """Rows of 10 ms: 6 Hz has a period of 167 ms, of which a fifth is filled."""
@@ -33,7 +33,7 @@ def share(recorded_walk: Path, model) -> Callable[..., xr.Dataset]:
 
 @pytest.fixture(scope="module")
 def moments(recorded_walk: Path) -> Table:
-    return ms.files.read_mot(recorded_walk / "reference" / "opensim_id.sto")
+    return ms.tables.read_mot(recorded_walk / "reference" / "opensim_id.sto")
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +45,12 @@ def empty_cells(path: Path, table: Table, rows: np.ndarray) -> None:
     """As nan, or as nothing between two tabs, in turn."""
     values = table.values.copy()
     values[rows] = np.nan
-    ms.files.write_mot(path, replace(table, values=values))
+    ms.tables.write_mot(path, replace(table, values=values))
 
 
 def missing_rows(path: Path, table: Table, rows: np.ndarray) -> None:
     kept = np.setdiff1d(np.arange(len(table.time)), rows)
-    ms.files.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
+    ms.tables.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
 
 
 @pytest.mark.in_part(2)
@@ -117,7 +117,7 @@ def test_missing_rows_of_ground_reactions(
     share: Callable[..., xr.Dataset], plain: xr.Dataset, recorded_walk: Path, tmp_path: Path, count: int
 ) -> None:
     """0.5 ms each, in the middle of double support: 10 and 30 ms are filled, 50 and 300 ms are not measured."""
-    table = ms.files.read_mot(recorded_walk / "walk_grf.mot")
+    table = ms.tables.read_mot(recorded_walk / "walk_grf.mot")
     first = int(np.searchsorted(table.time, 0.95))
     missing_rows(tmp_path / "grf.mot", table, first + np.arange(count))
     found = share(loads=tmp_path / "grf.mot", start_s=0.6, end_s=1.4)

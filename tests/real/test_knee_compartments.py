@@ -10,11 +10,11 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve.files import read_mot
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
 from musclesolve.laboratory.run_trial import share_model
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.models.opensim.model import TO_GLOBAL
+from musclesolve.tables import read_mot
 
 WEIGHT = 75.0 * 9.80665
 SPACING = 0.046

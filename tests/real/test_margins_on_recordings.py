@@ -9,7 +9,7 @@ import pytest
 from recorded_data import recorded
 
 from musclesolve import Status, solve
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.sharing import strength_margin
 from musclesolve.sharing.analysis.strength_margin import with_strength

@@ -55,7 +55,7 @@ def test_the_model_is_part_of_the_provenance(result, model: Path) -> None:
 def test_exported_files_are_in_the_names_of_the_model(result, model: Path, tmp_path: Path) -> None:
     ms.export(result, tmp_path / "walk.sto")
     names = set(ms.read_osim(model).muscles)
-    assert set(ms.files.read_mot(tmp_path / "walk_force.sto").names) <= names
+    assert set(ms.tables.read_mot(tmp_path / "walk_force.sto").names) <= names
 
 
 @pytest.mark.thorough

@@ -12,10 +12,10 @@ from set_beside_opensim import MODELS
 import muscle_db
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import read_mot
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.models.opensim import opensim_geometry
 from musclesolve.muscles import muscle_state, scale_muscles
+from musclesolve.tables import read_mot
 
 DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion")
 COORDINATES = ("hip_flexion_r", "hip_adduction_r", "hip_rotation_r", "knee_angle_r", "ankle_angle_r")

@@ -12,12 +12,12 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve._util import long_arrays
-from musclesolve.files import read_mot, write_mot
 from musclesolve.laboratory.checks.model import model_case
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.models import share as share_module
 from musclesolve.models.opensim import geometry
 from musclesolve.muscles.muscle_state import zero_arms
+from musclesolve.tables import read_mot, write_mot
 
 BODY_WEIGHT = 85.07 * 9.80665
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from modeled import modeled, sharing_by
+from measured_model import measured_model
+from modeled import sharing_by
 from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
@@ -21,7 +22,7 @@ STIFF = 1e5
 def walk(recorded_walk: Path):
     files = ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto")
     paths = [recorded_walk / "reference" / name for name in files]
-    return modeled(paths[0], paths[1], paths[2], passive="none")
+    return measured_model(paths[0], paths[1], paths[2], passive="none")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from recorded_data import recorded
 from said import plausible
 
 import musclesolve as ms
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.plausibility import AT_EDGE, plausibility
 

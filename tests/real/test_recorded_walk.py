@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.files import read_mot
+from musclesolve.tables import read_mot
 
 
 @pytest.fixture(scope="module")

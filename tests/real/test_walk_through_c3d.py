@@ -13,8 +13,9 @@ from other_walks import at_border
 from musclesolve import read_trial
 from musclesolve.dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Trial, read_mot, read_trc, write_trc
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics
+from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 
 RATE, SAMPLES = 100.0, 20
 # Axes of the plates in those of the files (x forward, y up, z right), as columns; z of a plate points down.

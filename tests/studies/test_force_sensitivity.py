@@ -25,7 +25,7 @@ STENCIL = {1: 8 / (12 * STEP), -1: -8 / (12 * STEP), 2: -1 / (12 * STEP), -2: 1 
 
 @dataclass
 class Walk:
-    trial: ms.recording.Trial
+    trial: ms.laboratory.Trial
     side: str
 
     def __post_init__(self):

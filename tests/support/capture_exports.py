@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.files import Markers
+from musclesolve.tables import Markers
 
 
 def cell(number: float, decimals: int = 6) -> str:

@@ -13,12 +13,13 @@ from c3d_files import PlateOnPaper, write_c3d
 from muscle_db.model import LEG_DOFS
 from musclesolve import read_trial
 from musclesolve.dynamics import projected_moments
-from musclesolve.files import Markers, Table, read_markers, read_mot, write_mot, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.laboratory.draft.subject_size import GivenSubject
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.studies.synthetic import reference_stride
 from musclesolve.studies.synthetic.synthetic_recording import recording_files
+from musclesolve.tables import Markers, Table, read_mot, write_mot, write_trc
 
 OWN = "own.toml"
 """The synthesizer's own trial file, under a name that no draft takes."""

@@ -10,7 +10,7 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 
 PUSH_OFF = (0.7, 0.95)

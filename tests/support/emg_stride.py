@@ -10,7 +10,7 @@ import numpy as np
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.laboratory.recording.data import Emg
 from musclesolve.laboratory.recording.trial_settings import EmgSettings

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.studies.synthetic.reference_stride import ReferenceStride

@@ -9,21 +9,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from modeled import modeled
+from measured_model import measured_model
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import at_times
 from musclesolve.errors import InputError
-from musclesolve.files import Table, read_mot
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics, moments_under_loads
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.moments import shared_moments
 from musclesolve.laboratory.checks.model import load_units_and_axes as change
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.checks.model.model_case import Loads
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.external_loads import foot_of_side
+from musclesolve.models.opensim.load_dynamics import load_dynamics, moments_under_loads
 from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.opensim.moments import shared_moments
+from musclesolve.tables import Table, read_mot
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def read_trial(
 ) -> Trial:
     """The trial of some files."""
     read = read_osim(model)
-    body = modeled(read, coordinates, moments, loads=loads)
+    body = measured_model(read, coordinates, moments, loads=loads)
     given = () if body.dynamics is None else body.dynamics.loads
     return Trial(body, read, read_mot(coordinates), given, body.moment_table, other)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from musclesolve import costs
-from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
 from musclesolve.models.body import Sharing
+from musclesolve.models.opensim.assemble_body import model_body
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 
 def modeled(model: Any, coordinates: Any, moments: Any = None, **choices: Any) -> ModelBody:
-    """The body that `ms.share_model` assembles from the same arguments; without moments, with those under loads."""
+    """The body of which `ms.opensim_problem` makes a problem; without moments, the body under loads."""
     return model_body(model, coordinates, moments, model_settings(**choices))
 
 

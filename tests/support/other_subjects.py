@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 from trial_copy import TrialCopy
 
-from musclesolve.files import write_mot, write_trc
 from musclesolve.studies.synthetic import reference_stride
 from musclesolve.studies.synthetic.places import Places, marker_places
 from musclesolve.studies.synthetic.recording_options import RecordingOptions
@@ -28,6 +27,7 @@ from musclesolve.studies.synthetic.synthetic_recording import (
     trial_text,
     walking,
 )
+from musclesolve.tables import write_mot, write_trc
 
 Offset = Sequence[float]
 

@@ -31,5 +31,5 @@ def person(
 def person_file(folder: Path, *given: object, **more: object) -> Path:
     """The file of such a person, person.toml in a folder."""
     path = folder / "person.toml"
-    ms.files.write_person(person(*given, **more), path)  # type: ignore[arg-type]
+    ms.models.write_person(person(*given, **more), path)  # type: ignore[arg-type]
     return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
@@ -15,12 +15,12 @@ NO_ERRORS = {source.key: 0.0 for source in sources().values()}
 
 
 def replay_of(
-    body: RecordedBody | ModelBody,
+    body: RecordedBody | MeasuredModel,
     errors: Mapping[str, float] | None = None,
     stated: Mapping[str, float] | None = None,
 ) -> RecordedReplay | ModelReplay:
     """The replay of a body with the usual errors, with the errors that a trial file states, or with other errors."""
-    kind = ModelReplay if isinstance(body, ModelBody) else RecordedReplay
+    kind = ModelReplay if isinstance(body, MeasuredModel) else RecordedReplay
     return kind.from_body(body, standard_deviations(stated or {}, errors))
 
 

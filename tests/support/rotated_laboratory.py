@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 
 def rotated(trial: Trial, angle_deg: float) -> Trial:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from musclesolve.files import read_mot
-from musclesolve.laboratory.motion.signals.low_pass import HALF_POWER
+from musclesolve.dynamics import low_pass
+from musclesolve.dynamics.kinematics.low_pass import HALF_POWER
 from musclesolve.models.opensim.inverse_dynamics import ModelMotion, model_motion
-from musclesolve.signals import low_pass
+from musclesolve.tables import read_mot
 
 
 def free_names(model) -> list[str]:

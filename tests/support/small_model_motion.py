@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve import opensim_problem
-from musclesolve.files import Table, write_mot
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
+from musclesolve.tables import Table, write_mot
 
 DOFS = ("hip_a_r", "ankle_a_r")
 HIP = ("hip_a_r", "hip_b_r", "hip_c_r")

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.files import Event, Markers, PlateForce, Subject, Trial
+from musclesolve.laboratory import Event, PlateForce, Subject, Trial
 from musclesolve.laboratory.recording.trial_settings import FilterSettings, RecordedSettings
+from musclesolve.tables import Markers
 
 Array = NDArray[np.float64]
 

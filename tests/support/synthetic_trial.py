@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from musclesolve.files import Markers, Table, write_mot, write_trc
+from musclesolve.tables import Markers, Table, write_mot, write_trc
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """The pages of the API reference: the names that each facade lists, by the part they come from.
 
-A facade is a package whose names stand in its `__init__.pyi`, or a module of names alone, such as `musclesolve.files`.
+A facade is a package whose names stand in its `__init__.pyi`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,13 @@ class Facade:
     @property
     def stub(self) -> Path:
         """Its list of names."""
-        place = ROOT / self.package.replace(".", "/")
-        return place / "__init__.pyi" if place.is_dir() else place.with_suffix(".py")
+        return ROOT / self.package.replace(".", "/") / "__init__.pyi"
 
 
 FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
-        *("", ".files", ".signals", ".cameras", ".dynamics", ".muscles", ".models", ".models.opensim"),
+        *("", ".tables", ".dynamics", ".muscles", ".models", ".models.opensim"),
         *(
             ".sharing",
             ".sharing.cost",

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve.laboratory.motion.signals.low_pass import smoothing_spline
+from musclesolve.dynamics.kinematics.low_pass import smoothing_spline
 
 HALF_ORDER = 3
 """Half order m of the spline: quintic, the lowest whose accelerations do not vanish at the newest sample."""

@@ -40,6 +40,7 @@ from musclesolve.apps.live.group_frames import group_frames
 from musclesolve.apps.live.marker_labels import MarkerLabels, with_right_labels
 from musclesolve.apps.live.plate_sides import BareFeet, PlateSides
 from musclesolve.apps.live.sample_poses import SamplePoses
+from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, Support
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
@@ -48,7 +49,6 @@ from musclesolve.laboratory.analysis.mechanics import carries_foot
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.run_options import check_consistent, check_rigid
 from musclesolve.laboratory.forces import prepare_recording, recording_of
-from musclesolve.laboratory.motion.motion_plausibility import BALANCE_LIMIT, Support
 from musclesolve.laboratory.recording.command_settings import LAG_MS
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.laboratory.results.finding import Finding, Where, finding, sorted_findings

@@ -20,6 +20,7 @@ from musclesolve.apps.live.stream import Sample
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.errors import input_error
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.mechanics import Mechanics
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.checks.check import findings_of
@@ -28,7 +29,7 @@ from musclesolve.laboratory.recording.data import SIDES, AnyTrial, Trial
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.laboratory.results.finding import Finding, sorted_findings
 from musclesolve.laboratory.results.plausibility import with_verdict
-from musclesolve.models.body import EVERY, Analysis
+from musclesolve.models.body import EVERY
 from musclesolve.models.share import share
 from musclesolve.sharing.status import Status, is_solved
 
@@ -271,7 +272,9 @@ def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, repl
     return replace(block, moments=moments, parts=parts, known_gait=live.body.gait)
 
 
-def _with_solutions(analysis: Analysis, frames: slice | Indices, replayed: Replay) -> Analysis:
+def _with_solutions(
+    analysis: MeasuredAnalysis, frames: slice | Indices, replayed: Replay
+) -> MeasuredAnalysis:
     """The analysis with activations, forces, reserves, status and certificate of the frames."""
     activation, tension = (replayed.stacked(name, frames) for name in ("activation", "force"))
     of_sides: dict[str, Any] = {

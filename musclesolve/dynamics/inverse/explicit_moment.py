@@ -158,7 +158,7 @@ class MomentsByRoute(dict[str, Array]):
             MuscleSolveError: a route has numbers that are not finite.
 
         Examples:
-            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
             >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
             >>> max(moments.disagreement().values()) < 1e-8
             True
@@ -189,7 +189,7 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
         Route -> moments (T, K) [N m].
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
         >>> len(moments)
         4

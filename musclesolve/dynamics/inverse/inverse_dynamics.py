@@ -50,7 +50,7 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         would need from outside, global axes, about the origin of the layout (mid-hip).
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> moments = ms.dynamics.projected_moments(stride.model, stride.motion(time), stride.wrenches(time))
         >>> np.allclose(moments[:, :38], stride.joint_moments(time), atol=1e-6)
         True

@@ -65,7 +65,7 @@ def joint_reactions(
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> expanded = ms.dynamics.expand(stride.model)
         >>> reactions = ms.dynamics.joint_reactions(expanded, stride.motion(time), stride.wrenches(time))
         >>> np.allclose(reactions.moments[:, :38], stride.joint_moments(time), atol=1e-5)

@@ -129,7 +129,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
         Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> solved = ms.dynamics.lagrange_multipliers(stride.model, stride.motion(time), stride.wrenches(time))
         >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)
         True

@@ -43,7 +43,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentArrays:
         InputError: the motion belongs to another model.
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> ms.dynamics.segment_motion(stride.model, stride.motion(time)).center.shape
         (11, 33, 3)
     """
@@ -96,7 +96,7 @@ def joint_loads(
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> segments = ms.dynamics.segment_motion(model, motion)
         >>> loads = ms.dynamics.joint_loads(model, motion, segments, stride.wrenches(time), ["knee_flexion_r"])

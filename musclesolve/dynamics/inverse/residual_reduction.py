@@ -21,8 +21,8 @@ have little content beyond the cut-off frequency w to which the motion was filte
 with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
 frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
 forces contradict must not bend the motion. The factor is computed and not applied.
-A body of any kind has it: `ChangingBody` is its protocol. `MeasuredBody` is a model of natural coordinates; an
-OpenSim model is one in `laboratory.analysis.opensim.reduced_residual`.
+A body of any kind has it: `ChangingBody` is its protocol. `NaturalBody` is a model of natural coordinates; an
+OpenSim model is one in `models.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
 simulation tracks the motion with residual actuators of limited strength.
@@ -119,7 +119,7 @@ class ChangingBody(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class MeasuredBody:
+class NaturalBody:
     """A model of natural coordinates along its motion under wrenches on its bodies, as a `ChangingBody`."""
 
     model: Model
@@ -333,6 +333,23 @@ class ResidualReduction:
     def _held(self, coefficients: Array) -> Array:
         """Return the pull of the coefficients (n, K) toward zero, (n, K)."""
         return banded_product(self.bands[1], coefficients) / self.size**2
+
+
+Before = TypeVar("Before")
+
+
+@dataclass(frozen=True)
+class MotionChange(Generic[Before]):
+    """The change of a motion that made the residual at the base smaller.
+
+    before: the motion before the change. change (T, n): displacement of each point of the body [m]. carried: body mass
+    that would balance the forces best [kg]. reduction: the prepared reduction, which also serves motions near this one.
+    """
+
+    before: Before
+    change: Array
+    carried: float
+    reduction: ResidualReduction
 
 
 def moved_pose(tree: Tree, pose: Pose, step: Array) -> Pose:

@@ -106,7 +106,7 @@ def consistent_motion(
         MuscleSolveError: frames that do not converge.
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> q = stride.motion(time).q
         >>> names = stride.model.topology.coordinate_names[: stride.model.topology.point_count]
         >>> points = {name: q[:, k] for k, name in enumerate(names)}

@@ -344,7 +344,7 @@ def mechanism_forces(
             drivers.
 
     Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+        >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
         >>> model, motion = stride.model, stride.motion(time)
         >>> kinds = [ms.dynamics.Rigid(model.constraints), ms.dynamics.MotionDriver(model, motion)]
         >>> q = ms.dynamics.assemble(kinds, time, motion.q, driven=True)

@@ -76,7 +76,7 @@ class Sensitivity:
             Derivatives (T, K+6, S) [N m per kg] by the mass of each segment.
 
         Examples:
-            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
             >>> motion = stride.motion(time)
             >>> segments = ms.dynamics.segment_motion(stride.model, motion)
             >>> ms.dynamics.Sensitivity.by_mass(stride.model, motion, segments).unit
@@ -118,7 +118,7 @@ class Sensitivity:
             Derivatives (T, K+6, 3) [N m per N] by x, y and z of the force.
 
         Examples:
-            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
             >>> point = stride.ground(time)["r"].point
             >>> ms.dynamics.Sensitivity.by_force(stride.model, stride.motion(time), "foot_r", point).values.shape
             (11, 44, 3)
@@ -143,7 +143,7 @@ class Sensitivity:
             Derivatives (T, K+6, 3) [N m per m] by x, y and z of the point.
 
         Examples:
-            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
             >>> right, left = stride.wrenches(time)
             >>> ms.dynamics.Sensitivity.by_point(stride.model, stride.motion(time), right).sources
             ('foot_r x', 'foot_r y', 'foot_r z')
@@ -186,7 +186,7 @@ class Sensitivity:
             InputError: a name that was not measured; an unknown method.
 
         Examples:
-            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> stride, time = ms.studies.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
             >>> model, q = stride.model, stride.motion(time).q
             >>> names = model.topology.coordinate_names[: model.topology.point_count]
             >>> targets = ms.dynamics.Targets.build(model, {name: q[:, k] for k, name in enumerate(names)}, {})

@@ -9,12 +9,12 @@ from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import PREDICTED, STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import MotionChange, NaturalBody, ResidualReduction
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.mechanics import Mechanics, MotionChange
+from musclesolve.laboratory.analysis.mechanics import Mechanics
 from musclesolve.laboratory.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice
 from musclesolve.laboratory.recording.data import SIDES, Trial
@@ -24,9 +24,7 @@ def check_reduction(trial: Trial) -> None:
     """Refuse to reduce the residual of a motion that is not made consistent or of forces that are predicted."""
     settings, consistency = trial.settings, trial.settings.consistency
     if settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED or not trial.forces:
-        raise trial.document.error(
-            "laboratory.analysis.residual_of_predicted_forces", "consistency", "residual"
-        )
+        raise trial.document.error("dynamics.residual_of_predicted_forces", "consistency", "residual")
     if consistency.method == "none" or consistency.derivatives != "constraints":
         raise trial.document.fault(
             "conflict",
@@ -53,9 +51,9 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     for plate in trial.forces:
         balanced &= (time >= plate.time[0]) & (time <= plate.time[-1])
     if not balanced.any():
-        raise trial.document.error("laboratory.analysis.residual_not_known", "consistency", "residual")
+        raise trial.document.error("dynamics.residual_not_known", "consistency", "residual")
     try:
-        body = MeasuredBody(model, motion, wrenches)
+        body = NaturalBody(model, motion, wrenches)
         cutoff, locked = float(measured.filter.cutoff_hz.min()), [model.dof(name) for name in fit.locked]
         prepared = ResidualReduction.at(body, balanced, cutoff, locked)
         reduction, reduced = prepared.bounded(body, 1e-3 * trial.settings.consistency.largest_change_mm)

@@ -18,8 +18,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.recording.data import AnyTrial
-from musclesolve.models.body import Analysis, SharingGroup
+from musclesolve.models.body import SharingGroup
 from musclesolve.models.share import share_part
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
@@ -57,7 +58,7 @@ def follows_emg(cost: Cost) -> bool:
     return "emg" in cost.data
 
 
-def predicted_channels(analysis: Analysis) -> Array:
+def predicted_channels(analysis: MeasuredAnalysis) -> Array:
     """Predict the mean activation (T, k) of each channel while only this channel is not followed; NaN if unsolved.
 
     A muscle of two channels follows the other channel. Each channel needs a separate sharing of its leg, unless the
@@ -86,7 +87,7 @@ def followed_muscles(part: SharingGroup) -> list[str]:
     return [part.state.parameters.names[k] for k in np.flatnonzero(np.isfinite(part.emg).any(axis=0))]
 
 
-def followed_notes(analysis: Analysis) -> list[str]:
+def followed_notes(analysis: MeasuredAnalysis) -> list[str]:
     """Sentences that name the muscles that follow EMG, the others, and the channels without a stated maximum."""
     measured = analysis.body.emg
     if measured is None or not follows_emg(analysis.sharing.cost):

@@ -27,10 +27,9 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody, shared_joints
-from musclesolve.laboratory.analysis.opensim.shared_choice import geometry_along
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.models.body import Analysis, Body
+from musclesolve.models.body import Body
 from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.models.opensim.inverse_dynamics import (
     body_masses,
@@ -42,7 +41,9 @@ from musclesolve.models.opensim.inverse_dynamics import (
 )
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.model import TO_GLOBAL
+from musclesolve.models.opensim.model_body import ModelBody, shared_joints
 from musclesolve.models.opensim.segments import segments
+from musclesolve.models.opensim.shared_choice import geometry_along
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.sharing.arguments import members
@@ -68,19 +69,19 @@ class Linked:
     forces: dict[str, Array]
 
 
-def linked(analysis: Analysis) -> Linked:
+def linked(analysis: MeasuredAnalysis) -> Linked:
     """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution."""
     return linked_body(analysis.body, analysis)
 
 
 @singledispatch
-def linked_body(body: Body, analysis: Analysis) -> Linked:
+def linked_body(body: Body, analysis: MeasuredAnalysis) -> Linked:
     """The equations of a body, one function for each kind of body."""
     raise TypeError(f"no equations of a {type(body).__name__}")
 
 
 @linked_body.register
-def _(body: RecordedBody, analysis: Analysis) -> Linked:
+def _(body: RecordedBody, analysis: MeasuredAnalysis) -> Linked:
     model, motion, reactions = body.mechanics.model, body.mechanics.motion, body.mechanics.reactions
     wrenches, heights = body.mechanics.wrenches, [one.center_of_pressure[:, 2] for one in reactions]
     bodies = LinkedBodies.from_motion(model, motion)
@@ -113,7 +114,7 @@ def _(body: RecordedBody, analysis: Analysis) -> Linked:
 
 
 @linked_body.register
-def _(body: ModelBody, analysis: Analysis) -> Linked:
+def _(body: ModelBody, analysis: MeasuredAnalysis) -> Linked:
     model, loads = body.model, body.dynamics
     if loads is None:
         raise input_error(

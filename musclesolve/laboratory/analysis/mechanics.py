@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Generic, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.dynamics.inverse.force_balance import Support, balance_limit, balanced
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
-from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body
@@ -30,53 +30,21 @@ from musclesolve.laboratory.motion.motion_plausibility import (
     REACH,
     MotionValidity,
     MotionWarning,
-    Support,
     ambiguous_warnings,
-    balance_limit,
-    balanced,
+    change_warnings,
     consistency_warnings,
     foot_residual,
     foot_warnings,
     jump_warnings,
     pose_warnings,
     sole_warnings,
+    support_warnings,
     without_joint_jump,
 )
 from musclesolve.laboratory.recording.data import SIDES, Recording, Trial
-from musclesolve.laboratory.recording.trial_settings import REDUCED
 
 TIME_MARGIN = 0.1
 """Margin of the motion before and after the time range, so that derivatives are accurate at its ends [s]."""
-
-
-Before = TypeVar("Before")
-
-
-@dataclass(frozen=True)
-class MotionChange(Generic[Before]):
-    """The change of a motion that made the residual at the base smaller.
-
-    before: the motion before the change. change (T, n): displacement of each point of the body [m]. carried: body mass
-    that would balance the forces best [kg]. reduction: the prepared reduction, which also serves motions near this one.
-    """
-
-    before: Before
-    change: Array
-    carried: float
-    reduction: ResidualReduction
-
-    @property
-    def warnings(self) -> list[MotionWarning]:
-        """Warn where the bound limits the change: the residual then has another cause than errors of the motion."""
-        if self.reduction.size >= CHANGE:
-            return []
-        largest = 1e3 * float(self.change.max())
-        sentence = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
-        remedy = (
-            "look for what else does not fit: plates, body mass, clocks (musclesolve check), or leave "
-            f'out residual = "{REDUCED}" in [consistency]'
-        )
-        return [MotionWarning("motion_change", sentence, remedy, False, ())]
 
 
 @dataclass(frozen=True)
@@ -201,14 +169,14 @@ class Mechanics:
             upward = {ground.side: ground.force[:, 2] / self.model.weight for ground in self.reactions}
             of_feet = np.stack([upward[side] for side in SIDES], axis=1)
             of_soles = sole_warnings(time, soles(self.model, self.motion), of_feet, tilt_deg)
-            of_prediction = [*self.support.warnings, *of_soles]
+            of_prediction = [*support_warnings(self.support), *of_soles]
         return [
             *consistency_warnings(self.constraint_violation, time),
             *pose_warnings(self.fitted, time),
             *jump_warnings(mapping, self.joint_rotations, time),
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method, self.predicted),
-            *([] if self.change is None else self.change.warnings),
+            *([] if self.change is None else change_warnings(self.change)),
             *of_prediction,
         ]
 

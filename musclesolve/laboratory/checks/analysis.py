@@ -25,6 +25,7 @@ from musclesolve._util.arrays import Array, across, at_times, time_spans, unit, 
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.dynamics.kinematics.low_pass import f90, low_pass, lowest_carried
 from musclesolve.errors import InputError
 from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, Mechanics
 from musclesolve.laboratory.analysis.run_options import find_options
@@ -47,7 +48,6 @@ from musclesolve.laboratory.motion.anatomy.proportions import OFF_STATURE, fitti
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, force_events
 from musclesolve.laboratory.motion.ground_reaction import wrench_at_origin
 from musclesolve.laboratory.motion.motion_plausibility import cutoff_with_flight, unusual_cutoff
-from musclesolve.laboratory.motion.signals.low_pass import f90, low_pass, lowest_carried
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.laboratory.results.finding import Cost, Finding, Severity, Where, error_if, finding
 from musclesolve.laboratory.results.movement import RISES

@@ -48,7 +48,7 @@ from musclesolve.models.body import Body
 from musclesolve.tables.text_file import file_path, toml_content
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 
 
 SMALLEST_NM = 0.5
@@ -150,7 +150,7 @@ def findings_of(body: Body, trial: AnyTrial | None = None) -> tuple[Finding, ...
     """
     from musclesolve.laboratory.checks.model.examine import findings_of_body
 
-    findings, model = list[Finding](), cast("ModelBody", body)
+    findings, model = list[Finding](), cast("MeasuredModel", body)
     with collect_errors(findings, "examination of the model"):
         findings += findings_of_body(model)
         place = Where(file=model.model.file)
@@ -221,7 +221,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
         with collect_errors(findings, "reading of the recording"):
             case, findings = load(path)
     refused, judgement, notes = list[Finding](), None, list[Finding]()
-    body: RecordedBody | ModelBody | None = None
+    body: RecordedBody | MeasuredModel | None = None
     with collect_errors(refused, "sharing of the forces"):
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
     if body is not None and not isinstance(body, RecordedBody):

@@ -11,11 +11,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, mean_of_known, median_of_known
 from musclesolve._util.long_arrays import in_files
+from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.errors import InputError
 from musclesolve.laboratory.markers.gaps.rigid_registration import register
 from musclesolve.laboratory.markers.landmarks import back_landmarks
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights
-from musclesolve.laboratory.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.recording.data import SIDES, Side, Trial
 from musclesolve.laboratory.trial.plates.foot_contacts import FootTrack, ground_contacts, ground_velocity
 from musclesolve.tables.sampled import Markers

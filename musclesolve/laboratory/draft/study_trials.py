@@ -34,8 +34,6 @@ from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, PREDICTED, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion, plain_name
-from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
 from musclesolve.laboratory.files.b3d import SUFFIX, left_out, read_b3d, subject_data
 from musclesolve.laboratory.files.service_folders import (
     NO_FORCES,
@@ -51,8 +49,10 @@ from musclesolve.laboratory.files.subjects_table import DAY, without_day
 from musclesolve.laboratory.files.text.csv_file import has_markers
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.models.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.load_dynamics import whole_motion
 from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.models.opensim.xml_tree import read_xml
 from musclesolve.tables.document import Document, examined

@@ -76,7 +76,7 @@ def read_markers(path: str | Path) -> Markers:
         InputError: an unknown suffix, or any fault that the reader of the format refuses.
 
     Examples:
-        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
+        >>> markers = ms.laboratory.read_markers(ms.data.reference_stride().parent / "walk.trc")
         >>> markers.position.shape == (len(markers.time), len(markers.names), 3)
         True
     """
@@ -96,7 +96,7 @@ def read_forces_table(path: str | Path) -> Table:
         InputError: an unknown suffix, or any fault that the reader of the format refuses.
 
     Examples:
-        >>> forces = ms.files.read_forces_table(ms.data.reference_stride().parent / "forces.mot")
+        >>> forces = ms.laboratory.read_forces_table(ms.data.reference_stride().parent / "forces.mot")
         >>> round(forces.rate)
         600
     """

@@ -30,7 +30,7 @@ class Landmark:
     """One landmark by its name in the trial file, with side.
 
     Examples:
-        >>> ms.files.landmarks()["knee_lateral_r"].required
+        >>> ms.laboratory.landmarks()["knee_lateral_r"].required
         True
     """
 
@@ -48,7 +48,7 @@ def landmarks() -> dict[str, Landmark]:
     """Return every landmark by its name, with separate right and left ones.
 
     Examples:
-        >>> "knee_lateral_r" in ms.files.landmarks()
+        >>> "knee_lateral_r" in ms.laboratory.landmarks()
         True
     """
     named: dict[str, Landmark] = {}

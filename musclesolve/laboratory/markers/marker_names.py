@@ -375,7 +375,7 @@ class MarkerSet:
     """A marker set: the markers that show each landmark, by common names of laboratories.
 
     Examples:
-        >>> ms.files.marker_sets()["plug_in_gait"].mapping["asis_r"]
+        >>> ms.laboratory.marker_sets()["plug_in_gait"].mapping["asis_r"]
         ['RASI']
     """
 
@@ -409,7 +409,7 @@ def marker_sets() -> dict[str, MarkerSet]:
     """Return the bundled marker sets by name.
 
     Examples:
-        >>> "plug_in_gait" in ms.files.marker_sets()
+        >>> "plug_in_gait" in ms.laboratory.marker_sets()
         True
     """
     folder = resources.files(__package__).joinpath("sets")

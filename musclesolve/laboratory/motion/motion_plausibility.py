@@ -11,13 +11,15 @@ between the places. Feet in video may slide: the speed of a standing sole is the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, mean_length, time_spans, true_runs
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
+from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, BEYOND_SOLES, WALKING_FORCE, Support
+from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MotionChange
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses
 from musclesolve.laboratory.motion.anatomy.joint_centers import between
 from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, body_place
@@ -25,20 +27,12 @@ from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights
 from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice, choice_notes
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Recording, Trial
 from musclesolve.laboratory.recording.trial_settings import FilterSettings
+from musclesolve.models.settings import REDUCED
 
 FOOT_NOTED = 0.03
 """A residual of a foot above this is reported [m]."""
 FOOT_LIMIT = 0.10
 """Residual of a foot above which its frames are not valid [m]: with the body weight, half the peak ankle moment."""
-BALANCE_LIMIT = 0.25
-"""Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest
-ground force, or of body weight if this is larger. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng
-137:020905) advise to keep them below 5 % of the peak net external force."""
-BEYOND_SOLES = 0.15
-"""Largest distance beyond the soles at which the predicted force of both feet would have to act [m]: in eight walks, of
-recordings and of models, at most 0.12, in a synthetic run 0.05."""
-WALKING_FORCE = 1.5
-"""Largest force of both feet in walking [body weights]."""
 FASTEST = np.radians(3000.0)
 """Fastest rotation of a hip, knee or ankle [rad/s]; a hard kick of a ball reaches two thirds of it."""
 LEAST_JUMP = np.radians(10.0)
@@ -104,88 +98,37 @@ class MotionValidity:
         return valid
 
 
-def balanced(residual: Array, limit: float) -> Mask:
-    """Return the frames (T,) whose ground forces balance the motion.
+def support_warnings(support: Support) -> list[MotionWarning]:
+    """Return a warning of frames in which the feet do not supply the loads that the motion requires."""
+    lost = ~support.carries
+    if not lost.any():
+        return []
+    what = (
+        f"the feet cannot supply what the motion requires in {lost.sum()} of {lost.size} frames, which are not "
+        f"shared among the muscles: up to {support.lacking_force.max():.2g} body weights are lacking (limit "
+        f"{BALANCE_LIMIT:g}, more beyond {WALKING_FORCE:g}), and the force would have to act up to "
+        f"{support.distance.max():.2g} m beyond the soles (limit {BEYOND_SOLES:g} m)"
+    )
+    remedy = (
+        "look for jumps of markers or coordinates at these times, and for other supports of the body, such as a "
+        "seat, a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
+    )
+    return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, support.time))]
 
-    A frame in which a foot was not measured has no residual. It gets the verdict of most other frames: errors of
-    masses, plates or clocks apply to it, too. Less than a tenth of the frames judges no others.
-    """
-    known, beyond = np.isfinite(residual), residual > limit
-    judges = known.sum() >= max(0.1 * known.size, 1)
-    most_fail = bool(judges) and float(beyond[known].mean()) > 0.5
-    return np.where(known, ~beyond, not most_fail)
 
-
-def balance_limit(force: Array, weight: float) -> float:
-    """Return the residual force at the pelvis up to which a frame is valid [body weights], see `BALANCE_LIMIT`."""
-    peak = float(np.linalg.norm(force, axis=1).max(initial=0.0))
-    return BALANCE_LIMIT * max(1.0, peak / weight)
-
-
-@dataclass(frozen=True)
-class Support:
-    """Part of the required loads that predicted ground reactions supply, and the part that they lack, over T frames.
-
-    time (T,) [s]; lacking_force, lacking_moment: (T,) sizes at the pelvis [body weights, body weights times m];
-    force: (T,) size of both feet [body weights]. spread: time over which the filter of the motion spreads a jump of
-    markers [s], half a period of its cut-off.
-    """
-
-    time: Array
-    lacking_force: Array
-    lacking_moment: Array
-    force: Array
-    spread: float
-
-    @classmethod
-    def from_wrenches(
-        cls, time: Array, lacking: Array, force: Array, weight: float, cutoff_hz: float | None
-    ) -> Self:
-        """Support from lacking force and moment (T, 6) [N, N m], force of both feet (T, 3) [N] and weight [N]."""
-        force_lacking, moment_lacking, supplied = (
-            np.linalg.norm(vectors, axis=1) / weight for vectors in (lacking[:, :3], lacking[:, 3:], force)
-        )
-        spread = 0.0 if cutoff_hz is None else 0.5 / cutoff_hz
-        return cls(time, force_lacking, moment_lacking, supplied, spread)
-
-    @property
-    def distance(self) -> Array:
-        """Distance (T,) [m] beyond the soles at which the force would act; less than a body weight counts as one."""
-        return np.asarray(self.lacking_moment / np.maximum(self.force, 1.0))
-
-    @property
-    def limit(self) -> Array:
-        """Acceptable lacking force (T,) [body weights], which grows with forces beyond those in walking."""
-        return np.asarray(BALANCE_LIMIT * np.maximum(self.force / WALKING_FORCE, 1.0))
-
-    @property
-    def carries(self) -> Mask:
-        """Mask (T,) of frames in which the feet supply the required loads, with no lacking force within `spread`."""
-        carried = np.asarray(self.distance <= BEYOND_SOLES)
-        lost = self.time[self.lacking_force > self.limit]
-        if not lost.size:
-            return carried
-        after = np.searchsorted(lost, self.time)
-        ends = np.stack([lost[np.maximum(after - 1, 0)], lost[np.minimum(after, lost.size - 1)]])
-        return np.asarray(carried & (np.abs(ends - self.time).min(axis=0) > self.spread))
-
-    @property
-    def warnings(self) -> list[MotionWarning]:
-        """Warnings of frames in which the feet do not supply the required loads."""
-        lost = ~self.carries
-        if not lost.any():
-            return []
-        what = (
-            f"the feet cannot supply what the motion requires in {lost.sum()} of {lost.size} frames, which are not "
-            f"shared among the muscles: up to {self.lacking_force.max():.2g} body weights are lacking (limit "
-            f"{BALANCE_LIMIT:g}, more beyond {WALKING_FORCE:g}), and the force would have to act up to "
-            f"{self.distance.max():.2g} m beyond the soles (limit {BEYOND_SOLES:g} m)"
-        )
-        remedy = (
-            "look for jumps of markers or coordinates at these times, and for other supports of the body, such as a "
-            "seat, a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
-        )
-        return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, self.time))]
+def change_warnings(change: MotionChange[Any]) -> list[MotionWarning]:
+    """Return a warning where the bound limits the change of a motion: the residual then has another cause."""
+    if change.reduction.size >= CHANGE:
+        return []
+    largest = 1e3 * float(change.change.max())
+    sentence = (
+        f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
+    )
+    remedy = (
+        "look for what else does not fit: plates, body mass, clocks (musclesolve check), or leave "
+        f'out residual = "{REDUCED}" in [consistency]'
+    )
+    return [MotionWarning("motion_change", sentence, remedy, False, ())]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:

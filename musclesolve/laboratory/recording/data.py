@@ -131,7 +131,7 @@ class Event:
     """A gait event: a foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing.
 
     Examples:
-        >>> ms.files.Event("heel_strike", "r", 0.31, "forces").time
+        >>> ms.laboratory.Event("heel_strike", "r", 0.31, "forces").time
         0.31
     """
 
@@ -181,7 +181,7 @@ class Subject:
     skeleton: file of the definition of bodies and joints; None: the bundled one of 33 bodies.
 
     Examples:
-        >>> ms.files.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
+        >>> ms.laboratory.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
         72.5
     """
 
@@ -272,7 +272,7 @@ class Gap:
     """A stretch of frames in which a needed marker was not seen.
 
     Examples:
-        >>> ms.files.Gap("RKNE", first=0.95, last=1.05, frames=11, filled=True, account="a cluster").frames
+        >>> ms.laboratory.Gap("RKNE", first=0.95, last=1.05, frames=11, filled=True, account="a cluster").frames
         11
     """
 

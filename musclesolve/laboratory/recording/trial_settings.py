@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, LOADED_FROM_N, PREDICTED, SEXES, WALKING_CUTOFF_HZ
-from musclesolve.models.settings import ModelPlateSettings, SharingSettings
+from musclesolve.models.settings import (
+    KneeSettings,
+    ModelConsistencySettings,
+    ModelFileSettings,
+    OpenSimSettings,
+    SharingSettings,
+    TimeRangeSettings,
+    is_predicted,
+    model_arguments,
+)
 from musclesolve.muscles.settings import MuscleSettings
 from musclesolve.tables.settings import Settings, same, setting, settings_of, table, tables_of
 
@@ -122,16 +131,8 @@ class LaboratorySettings(Settings):
     )
 
 
-REDUCED = "reduced"
-"""Value of [consistency] for a residual that is reduced by a change of the motion."""
-PREDICTED_NOTE = "No force plate is used: the ground reactions are predicted from the motion."
 PARTLY_PREDICTED = "partly predicted"
 """Source of the ground reactions of a result if plates measured some of them."""
-
-
-def is_predicted(forces: object) -> bool:
-    """Return whether the ground reactions are predicted from the motion, by the value that replaces their file."""
-    return str(forces) == PREDICTED
 
 
 def _functional(side: str, joint: str, moves: str = "bends and straightens") -> Any:
@@ -182,11 +183,9 @@ MOVEMENTS = {
 """Movements that a trial file may state, each in words."""
 
 
-class TimeSettings(Settings):
+class TimeSettings(TimeRangeSettings):
     """[time]."""
 
-    start_s: float | None = setting("first time to analyze [s]; the beginning of the recording when absent")
-    end_s: float | None = setting("last time to analyze [s]; the end of the recording when absent")
     movement: str | None = setting(
         "activity of the subject; selects the measured contact forces that the result is compared with; "
         "recognized by the motion when absent",
@@ -310,33 +309,21 @@ class ConsistencySettings(Settings):
         default="constraints",
         choices=("constraints", "splines"),
     )
-    residual: str = setting(
-        'the residual force and moment at the pelvis: "kept", or "reduced" by the smallest change of the '
+    residual: str = same(
+        ModelConsistencySettings,
+        "residual",
+        about='the residual force and moment at the pelvis: "kept", or "reduced" by the smallest change of the '
         "motion (with measured ground forces)",
-        default="kept",
-        choices=("kept", REDUCED),
-        of_run=True,
     )
-    largest_change_mm: float = setting(
-        'bound of the change of any point of the body in any frame, with residual = "reduced" [mm]',
-        default=20.0,
-        above=0.0,
-        maximum=100.0,
+    largest_change_mm: float = same(
+        ModelConsistencySettings,
+        "largest_change_mm",
+        about='bound of the change of any point of the body in any frame, with residual = "reduced" [mm]',
     )
     weights: Mapping[str, float] = setting(
         "weight of a point or axis of the model in the pose fit; 1 where absent",
         default={},
         within=(0.0001, 10000.0),
-    )
-
-
-class KneeSettings(Settings):
-    """[knee]."""
-
-    contact_spacing_m: float | None = setting(
-        "distance of the medial and the lateral contact of a knee [m]; a share of the breadth of the knee "
-        "when absent, in an OpenSim model of the length of the shank",
-        within=(0.01, 0.1),
     )
 
 
@@ -662,110 +649,10 @@ class RecordedSettings(Settings):
     force: tuple[ForceSettings, ...] = table(ForceSettings, one_per="plate", needed_with="columns")
 
 
-class ModelFileSettings(Settings):
-    """[files] of an OpenSim model."""
-
-    model: str = setting("the OpenSim model (.osim)", required=True)
-    coordinates: str = setting(
-        "its coordinates over time (MOT, STO), as of inverse kinematics", required=True
-    )
-    moments: str | None = setting("its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment")
-    loads: str | None = setting(
-        "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        'computed; "predicted": from the motion, without force plates'
-    )
-
-    @property
-    def predicted(self) -> bool:
-        """Whether the ground reactions are predicted from the motion."""
-        return is_predicted(self.loads)
-
-
-class ModelFilterSettings(Settings):
-    """[filter] of an OpenSim model."""
-
-    cutoff_hz: float | str = same(
-        FilterSettings,
-        "cutoff_hz",
-        about="frequency at which the low-pass filter of the coordinates halves the amplitude [Hz]; "
-        '"none": not filtered',
-        default=WALKING_CUTOFF_HZ,
-        words=("none",),
-    )
-
-
-class ModelConsistencySettings(Settings):
-    """[consistency] of an OpenSim model."""
-
-    residual: str = same(
-        ConsistencySettings,
-        "residual",
-        about='the residual force and moment at the root: "kept", or "reduced" by the smallest change of '
-        "the coordinates (with measured loads)",
-    )
-    largest_change_mm: float = same(
-        ConsistencySettings,
-        "largest_change_mm",
-        about='bound of the change of the center of mass of any body in any frame, with residual = "reduced" [mm]',
-    )
-
-
-class ModelMuscleSettings(Settings):
-    """[muscles] of an OpenSim model."""
-
-    database: str | None = setting(
-        "file of one person's muscles (.toml), whose factors multiply the model's parameters; the model's own "
-        "when absent",
-        option="--muscles",
-        argument="person",
-    )
-    names: tuple[str, ...] | None = setting(
-        "muscles of the model; all that act on the shared coordinates when absent",
-        option="--muscle",
-        argument="muscles",
-    )
-    paths: str | None = setting(
-        "file of lengths as functions of coordinates (XML, FunctionBasedPath), which replace the model's; the model's "
-        "own when absent"
-    )
-    passive: str = setting(
-        "passive forces: from the curves of the model, or no force", default="none", choices=("table", "none")
-    )
-    tendon: str = same(MuscleSettings, "tendon")
-    tendon_strain: float | Mapping[str, float] | None = same(
-        MuscleSettings,
-        "tendon_strain",
-        about="strain of elastic tendons at one maximum isometric force: of all, or by muscle, "
-        '"achilles" or "all"; the strain of the model when absent',
-    )
-
-
-class ModelSharingSettings(SharingSettings):
-    """[sharing] of an OpenSim model."""
-
-    dofs: tuple[str, ...] | None = same(
-        SharingSettings,
-        "dofs",
-        about="coordinates whose moments the muscles must produce; all free angles with muscles when absent",
-        option="--coordinate",
-    )
-    without: tuple[str, ...] | None = setting(
-        "coordinates whose moments no muscle must produce, for lack of suitable muscles; none when absent, "
-        "except the coordinates of the toes"
-    )
-
-
-class ModelSettings(Settings):
+class ModelSettings(OpenSimSettings):
     """The trial file of an OpenSim model: a model, its coordinates, and its joint moments or the loads on it."""
 
-    files: ModelFileSettings = table(ModelFileSettings, required=True)
-    plates: ModelPlateSettings = table(ModelPlateSettings)
-    filter: ModelFilterSettings = table(ModelFilterSettings)
-    consistency: ModelConsistencySettings = table(ModelConsistencySettings)
-    muscles: ModelMuscleSettings = table(ModelMuscleSettings)
-    sharing: ModelSharingSettings = table(ModelSharingSettings)
     time: TimeSettings = table(TimeSettings)
-    knee: KneeSettings = table(KneeSettings)
     questions: QuestionSettings = table(QuestionSettings)
     emg: EmgSettings = table(EmgSettings)
     fascicle: FascicleSettings = table(FascicleSettings)
@@ -783,18 +670,9 @@ def is_model_trial(content: Mapping[str, Any]) -> bool:
     return isinstance(files, dict) and "markers" not in files and not _MODEL_FILES.isdisjoint(files)
 
 
-NO_ARGUMENTS = ("files", "emg", "fascicle", "uncertainty", "questions")
-"""Tables in the trial file of a model that options cannot replace: files, measurements, and work after a result."""
-
-
 def share_arguments() -> dict[str, tuple[str, str]]:
     """Return keyword of `share_model` -> table and key of the trial file of a model."""
-    return {
-        setting.argument or key: (name, key)
-        for name, table in tables_of(ModelSettings).items()
-        if name not in NO_ARGUMENTS
-        for key, setting in table.settings.items()
-    }
+    return model_arguments(ModelSettings)
 
 
 def run_arguments() -> dict[str, tuple[str, str]]:

@@ -17,7 +17,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
-from musclesolve.laboratory.motion.motion_plausibility import BALANCE_LIMIT
+from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT
 from musclesolve.laboratory.results.cycles.gait_cycles import stride_measures
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import MODEL

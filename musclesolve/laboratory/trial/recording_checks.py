@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.long_arrays import blocks
+from musclesolve.constants import SLOWEST_HZ
 from musclesolve.errors import file_error
 from musclesolve.laboratory.markers.gaps.gap_filling import jumps, largest_jump, missing
 from musclesolve.laboratory.markers.landmarks import back_landmarks, landmarks
@@ -23,8 +24,6 @@ from musclesolve.tables.text_file import suffix_of
 # axes and a stature that is off by a factor are refused; less shows in the segments.
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
-# No motion and no force is recorded more slowly [Hz]: such times are in another unit.
-SLOWEST_HZ = 5.0
 # A time off its place by more than this share of a step is not jitter of the last printed digit.
 UNEVEN = 0.25
 # Share of a step from which jitter of times is taken out; a lost frame makes at least half a step.

@@ -14,13 +14,12 @@ from musclesolve.laboratory.recording.trial_settings import (
     ConsistencySettings,
     EventSettings,
     FilterSettings,
-    ModelMuscleSettings,
     RecordedSettings,
     SegmentSettings,
     SubjectSettings,
     UncertaintySettings,
-    is_predicted,
 )
+from musclesolve.models.settings import ModelMuscleSettings, is_predicted
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.muscles.settings import MuscleSettings
 from musclesolve.tables.document import Document

@@ -36,12 +36,10 @@ from musclesolve.laboratory.recording.data import (
 from musclesolve.laboratory.recording.trial_document import of_model, trial_document
 from musclesolve.laboratory.recording.trial_settings import (
     AUTO,
-    PREDICTED_NOTE,
     ModelSettings,
     RecordedSettings,
     TimeSettings,
     TrialSettings,
-    is_predicted,
 )
 from musclesolve.laboratory.trial.functional_trials import read_functional
 from musclesolve.laboratory.trial.marker_mapping import MarkerMapping, read_marker_mapping
@@ -68,6 +66,7 @@ from musclesolve.laboratory.trial.settings import (
     with_stated_events,
 )
 from musclesolve.laboratory.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
+from musclesolve.models.settings import PREDICTED_NOTE, is_predicted
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.tables.document import Document, validated
 from musclesolve.tables.sampled import Markers

@@ -28,7 +28,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import Progress, WarningNote, capitalized, check_known, few, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.strength_geometry import StrengthGeometry, strength_geometry
 from musclesolve.laboratory.forces import prepare
@@ -61,7 +61,7 @@ from musclesolve.studies.calibration.observations import (
 from musclesolve.tables.text_file import sha256
 from musclesolve.version import __version__
 
-AnyBody = RecordedBody | ModelBody
+AnyBody = RecordedBody | MeasuredModel
 DETERMINED = 0.5
 """Share of its prior interval below which the interval of a parameter shows that trials determine it."""
 FAR_OFF = 2.5
@@ -294,7 +294,7 @@ def _trial_names(bodies: Sequence[AnyBody]) -> list[str]:
 
 def _settings(name: str, body: AnyBody) -> dict[str, object]:
     """Return the settings of the muscles in a trial file besides the set, on which the factors depend."""
-    if isinstance(body, ModelBody):
+    if isinstance(body, MeasuredModel):
         stated: dict[str, object] = {"tendon_strain": body.settings.muscles.tendon_strain}
         settings: dict[str, object] = {"passive forces": body.settings.muscles.passive}
     else:

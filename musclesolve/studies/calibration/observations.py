@@ -19,7 +19,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
@@ -91,7 +91,7 @@ class EmgScale:
 class TrialMuscles:
     """One trial of a calibration: its body, parts and measurements."""
 
-    def __init__(self, name: str, body: RecordedBody | ModelBody) -> None:
+    def __init__(self, name: str, body: RecordedBody | MeasuredModel) -> None:
         self.name, self.body = name, body
         self.parts = [PartMuscles(part, body.sharing) for part in body.parts]
         self.time = body.time

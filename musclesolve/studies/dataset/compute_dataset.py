@@ -24,9 +24,9 @@ from musclesolve.laboratory.files.b3d import read_b3d
 from musclesolve.laboratory.files.service_folders import WITHOUT_PLATES
 from musclesolve.laboratory.recording.command_settings import KEPT
 from musclesolve.laboratory.recording.trial_document import trial_document
-from musclesolve.laboratory.recording.trial_settings import is_predicted
 from musclesolve.laboratory.results.dataset.quantities import kept_variables
 from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+from musclesolve.models.settings import is_predicted
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.draft.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.studies.many_trials.one_trial import RESULT

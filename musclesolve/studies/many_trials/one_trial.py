@@ -30,7 +30,6 @@ from musclesolve.laboratory.plotting.figure_names import (
     pages_of,
 )
 from musclesolve.laboratory.plotting.page.page_style import A4_PAGE, PageStyle, figures_of, page_style
-from musclesolve.laboratory.recording.trial_settings import is_predicted
 from musclesolve.laboratory.results.dataset.assemble import shared_result
 from musclesolve.laboratory.results.dataset.quantities import kept_of
 from musclesolve.laboratory.results.files.atomic_writing import Content, reserved, write_files
@@ -49,6 +48,7 @@ from musclesolve.laboratory.results.plausibility import judged_facts, with_uncer
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, settings_hash
 from musclesolve.laboratory.run_trial import run, share_model
 from musclesolve.laboratory.trial.trial_file import read_trial
+from musclesolve.models.settings import is_predicted
 from musclesolve.models.simulated_body import is_simulated
 from musclesolve.studies.many_trials.trial_record import (
     MEASURES,
@@ -62,7 +62,7 @@ from musclesolve.studies.many_trials.trial_record import (
 )
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
     from musclesolve.laboratory.analysis.recorded_body import RecordedBody
     from musclesolve.studies.many_trials.b3d_source import B3DSource
 
@@ -139,7 +139,7 @@ def analyze(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    more: "Callable[[RecordedBody | ModelBody, xr.Dataset], tuple[xr.Dataset, dict[str, bytes]]] | None" = None,
+    more: "Callable[[RecordedBody | MeasuredModel, xr.Dataset], tuple[xr.Dataset, dict[str, bytes]]] | None" = None,
     outdated: Iterable[str] = (),
     keep: Sequence[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
@@ -198,7 +198,9 @@ def analyze_with_uncertainty(
 
     spread: xr.Dataset | None = None
 
-    def judged(body: "RecordedBody | ModelBody", result: xr.Dataset) -> tuple[xr.Dataset, dict[str, bytes]]:
+    def judged(
+        body: "RecordedBody | MeasuredModel", result: xr.Dataset
+    ) -> tuple[xr.Dataset, dict[str, bytes]]:
         """The result, judged by its uncertainty, and the files of the uncertainty."""
         nonlocal spread
         spread = uncertainty(body, samples, seed, progress=progress, result=result)

@@ -20,6 +20,7 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
 from musclesolve.laboratory.analysis.linked_bodies import Linked, linked
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
@@ -30,7 +31,6 @@ from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explai
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight, heading_angle
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.body import Analysis
 from musclesolve.models.share import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS
@@ -146,7 +146,7 @@ def _stacked(induced: Mapping[str, InducedAccelerations], of: str, solved: Mask)
 
 
 def _of_contact_forces(
-    analysis: Analysis,
+    analysis: MeasuredAnalysis,
     joined: Linked,
     induced: Mapping[str, InducedAccelerations],
     solved: Mask,

@@ -22,6 +22,7 @@ from musclesolve._util.arrays import Array, Mask, greatest
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
@@ -298,7 +299,7 @@ def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequ
 
 
 def _path(
-    now: Analysis, counted: Sequence[Mask], muscles: Sequence[str], strengths: Array, weight: float
+    now: MeasuredAnalysis, counted: Sequence[Mask], muscles: Sequence[str], strengths: Array, weight: float
 ) -> Variables:
     """The sharing at strengths of some muscles; frames that do not count are NaN. weight: of the body [N]."""
     body, activations, peaks = now.body, [], []

@@ -21,7 +21,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.laboratory.analysis.linked_bodies import linked
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
@@ -266,7 +266,7 @@ OF_SCENARIO = (
 )
 """Variables with different values in each scenario."""
 
-AnyBody = RecordedBody | ModelBody
+AnyBody = RecordedBody | MeasuredModel
 
 
 def what_if(
@@ -318,7 +318,7 @@ def what_if(
     results: list[xr.Dataset] = []
     scenarios_of, references = _with_references(trial, wanted)
     names = [scenario_of.name for scenario_of in scenarios_of]
-    now: Analysis | None = None
+    now: MeasuredAnalysis | None = None
     for number, scenario in enumerate(scenarios_of):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         changed = _with_settings(trial, body, scenario, side)
@@ -408,7 +408,7 @@ def _shared(
     body: AnyBody,
     scenario: Scenario,
     factors: Mapping[str, float],
-    now: Analysis | None,
+    now: MeasuredAnalysis | None,
     results: Sequence[xr.Dataset],
 ) -> tuple[Analysis, Array, dict[str, Array]]:
     """Share the body under the conditions of a scenario; torques (T, dof) of devices, NaN without any.
@@ -450,7 +450,7 @@ def _shared(
     return Analysis(body, body.sharing, tuple(solved)), torque, minimized
 
 
-def _heavier(body: AnyBody, scenario: Scenario, now: Analysis | None) -> Sequence[SharingGroup]:
+def _heavier(body: AnyBody, scenario: Scenario, now: MeasuredAnalysis | None) -> Sequence[SharingGroup]:
     """The parts of a heavier or lighter body, or of one that carries a load, along the same motion.
 
     Inverse dynamics is linear in masses and ground reactions: with both times k, moments and net joint forces are.
@@ -501,7 +501,7 @@ def _heavier(body: AnyBody, scenario: Scenario, now: Analysis | None) -> Sequenc
 
 
 def _target(
-    name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset
+    name: str, now: MeasuredAnalysis, number: int, part: SharingGroup, result: xr.Dataset
 ) -> assistance.Target | None:
     """Return the target that torques of a part minimize; None where the name has no meaning for this part."""
     places = ("", "_medial", "_lateral")

@@ -12,11 +12,12 @@ from musclesolve.errors import InputError
 from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY
 from musclesolve.laboratory.recording.trial_document import of_model as is_of_model
 from musclesolve.laboratory.recording.trial_document import trial_document
-from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings, is_predicted
+from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
 from musclesolve.laboratory.results.cycles.discrete_values import value_of
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.models.settings import is_predicted
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute

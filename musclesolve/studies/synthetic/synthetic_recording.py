@@ -16,7 +16,7 @@ from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.messages import check_keywords, check_known
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
 from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.files.cameras.camera import Camera, ring
+from musclesolve.laboratory.files.cameras.camera import Camera, camera_ring
 from musclesolve.laboratory.files.cameras.camera_file import write_camera_file
 from musclesolve.laboratory.recording.axes import global_from_laboratory
 from musclesolve.laboratory.recording.data import SIDES
@@ -276,7 +276,7 @@ def write_views(
     radius = max(NEAREST, high[0] - low[0])
     focal_length = FOCAL_LENGTH * radius / NEAREST
     cameras = []
-    for camera in ring(options.cameras, radius=radius, target=target, focal_length=focal_length):
+    for camera in camera_ring(options.cameras, radius=radius, target=target, focal_length=focal_length):
         # The same camera for points in the axes of the files: a . p_global = (a R) . p_file.
         rows = np.append(camera.coefficients, 1.0).reshape(3, 4)
         rows = np.column_stack([rows[:, :3] @ axes, rows[:, 3]])

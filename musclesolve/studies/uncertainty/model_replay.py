@@ -23,17 +23,17 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import RIGID
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.laboratory.analysis.opensim.loads_without_plates import predicted_loads
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.reduced_residual import LoadedModel
-from musclesolve.laboratory.analysis.opensim.shared_choice import geometry_along
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.models.body import JointLoads, SharingGroup
+from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.models.opensim.geometry import fiber_path_lengths
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.models.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.models.opensim.loads_without_plates import predicted_loads
 from musclesolve.models.opensim.model import TO_GLOBAL
+from musclesolve.models.opensim.reduced_residual import LoadedModel
+from musclesolve.models.opensim.shared_choice import geometry_along
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.studies.uncertainty import replay
 from musclesolve.studies.uncertainty.replay import prediction_shapes, with_prediction_errors
@@ -66,12 +66,12 @@ class ModelReplay(replay.Replay):
     """
 
     moves_ground = False
-    prepared: ModelBody
+    prepared: MeasuredModel
     angles: tuple[str, ...]
     kept: Array
 
     @classmethod
-    def from_body(cls, prepared: ModelBody, sd: Mapping[str, float]) -> Self:
+    def from_body(cls, prepared: MeasuredModel, sd: Mapping[str, float]) -> Self:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
         # the free rotational coordinates: all of them with loads, else those that the muscles depend on
         model = prepared.model
@@ -167,7 +167,7 @@ class ModelReplay(replay.Replay):
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
 
 
-def _phase(body: ModelBody, time: Array) -> Array:
+def _phase(body: MeasuredModel, time: Array) -> Array:
     """Phase (T,) of times [s], which runs from 0 to 2 pi over the frames of a body."""
     length = max(float(body.time[-1] - body.time[0]), 1e-9)
     return np.asarray(2.0 * np.pi * (time - body.time[0]) / length)
@@ -178,7 +178,7 @@ def _turned(motion: CoordinateMotion, offset: Mapping[str, float]) -> Coordinate
     return replace(motion, value=motion.value + np.array([offset.get(name, 0.0) for name in motion.names]))
 
 
-def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
+def _without_moving_loads(body: MeasuredModel, angles: Sequence[str]) -> Array:
     """I - J^+ J, (A, A); the identity where moments are given."""
     if body.dynamics is None or not body.dynamics.loads:
         return np.eye(len(angles))

@@ -34,7 +34,7 @@ from musclesolve._util.processes import cores
 from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import DESIGNED, FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.run_options import check_consistent
 from musclesolve.laboratory.forces import prepare
@@ -115,7 +115,7 @@ class Computing(TypedDict, total=False):
 
 
 def uncertainty(
-    trial: AnyTrial | RecordedBody | ModelBody | str | Path,
+    trial: AnyTrial | RecordedBody | MeasuredModel | str | Path,
     samples: int | str = 1000,
     seed: int = SEED,
     sd: Mapping[str, float] | None = None,
@@ -163,7 +163,7 @@ def uncertainty(
     count = RUNS if fast else check_integer(samples, "samples", 2)
     seed = check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
-    if isinstance(trial, RecordedBody | ModelBody):
+    if isinstance(trial, RecordedBody | MeasuredModel):
         if cost is not None or solver is not None or side != "both":
             raise input_error(
                 "conflict",
@@ -181,7 +181,7 @@ def uncertainty(
     check_consistent(prepared.trial, "the uncertainty")
     check_sources({**stated, **(sd or {})}, prepared.kind, prepared.person is not None, prepared.is_predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
-    if isinstance(prepared, ModelBody):
+    if isinstance(prepared, MeasuredModel):
         replay: Replay = ModelReplay.from_body(prepared, chosen)
     else:
         replay = RecordedReplay.from_body(prepared, chosen)

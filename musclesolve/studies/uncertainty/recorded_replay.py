@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, generalized_loads
-from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import NaturalBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies, spline_derivatives
@@ -173,7 +173,7 @@ class RecordedReplay(Replay):
         else:
             motion = DERIVATIVES[how](model, time, fit)
             if self.reduction is not None:
-                body = MeasuredBody(model, motion, self._on_plates(self._measured(errors)))
+                body = NaturalBody(model, motion, self._on_plates(self._measured(errors)))
                 motion = self.reduction.reduced(body).body.motion
             wrenches = self._wrenches(model, motion, errors)
             motion = motion.frames(self.inside)

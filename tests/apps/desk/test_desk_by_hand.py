@@ -21,7 +21,7 @@ from playwright.sync_api import TimeoutError
 from thorough import THOROUGH, some
 
 import musclesolve as ms
-from musclesolve.files import landmarks
+from musclesolve.laboratory import landmarks
 
 pytestmark = needs_chromium
 SOON = 150_000.0

@@ -27,8 +27,9 @@ from musclesolve.apps.desk.marker_meaning import (
 from musclesolve.apps.desk.marker_picture import Picture
 from musclesolve.apps.desk.steps.markers_step import state
 from musclesolve.data import reference_stride
-from musclesolve.files import landmarks, read_markers, write_trc
+from musclesolve.laboratory import landmarks, read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
+from musclesolve.tables import write_trc
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.apps.live.causal_filter import CausalFilter, spline_weights, window_length
-from musclesolve.signals import smoothing_spline
+from musclesolve.dynamics import smoothing_spline
 
 RATE, CUTOFF = 100.0, 6.0
 LAGS = [0.0, 0.01, 0.025, 0.05, 0.1]

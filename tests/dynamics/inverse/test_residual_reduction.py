@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics import differentiate, projected_moments
-from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction, moved_pose
+from musclesolve.dynamics.inverse.residual_reduction import MASS, NaturalBody, ResidualReduction, moved_pose
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.studies.synthetic import reference_stride
@@ -39,7 +39,7 @@ def stride():
 @pytest.fixture(scope="module")
 def reduction(stride):
     _, motion, _ = stride
-    return ResidualReduction.at(MeasuredBody(*stride), np.ones(len(motion.time), bool), CUTOFF)
+    return ResidualReduction.at(NaturalBody(*stride), np.ones(len(motion.time), bool), CUTOFF)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_motion_that_forces_balance_is_not_changed(stride, reduction) -> None:
     model, motion, wrenches = stride
     inner = residual_of(model, motion, wrenches)[5:-5]
     assert np.abs(inner).max() < 0.01  # [N, N m]; the ends have the error of the spline
-    found = reduction.reduced(MeasuredBody(model, motion, wrenches))
+    found = reduction.reduced(NaturalBody(model, motion, wrenches))
     assert found.change[5:-5].max() < 2e-5 and found.mass == pytest.approx(1.0, abs=1e-4)
 
 
@@ -107,7 +107,7 @@ def test_the_residual_falls_as_far_as_dense_least_squares_say(stride, disturbed,
     normal[-1, :-1] = normal[:-1, -1] = -matrix.T @ heavier
     normal[-1, -1] = heavier @ heavier + MASS**-2
     best = np.linalg.solve(normal, np.append(-matrix.T @ before.ravel(), heavier @ before.ravel()))
-    found = reduction.reduced(MeasuredBody(model, disturbed, wrenches))
+    found = reduction.reduced(NaturalBody(model, disturbed, wrenches))
     after = residual_of(model, found.body.motion, wrenches) * reduction.scale
     predicted = before + (matrix @ best[:-1]).reshape(before.shape)
     assert np.linalg.norm(after) < 0.3 * np.linalg.norm(before)
@@ -118,20 +118,20 @@ def test_the_residual_falls_as_far_as_dense_least_squares_say(stride, disturbed,
 
 def test_the_bound_holds_every_point(stride, disturbed, reduction) -> None:
     model, _, wrenches = stride
-    free = reduction.reduced(MeasuredBody(model, disturbed, wrenches)).change.max()
-    tighter, found = reduction.bounded(MeasuredBody(model, disturbed, wrenches), 0.25 * free)
+    free = reduction.reduced(NaturalBody(model, disturbed, wrenches)).change.max()
+    tighter, found = reduction.bounded(NaturalBody(model, disturbed, wrenches), 0.25 * free)
     assert 0.1 * free < found.change.max() <= 0.25 * free and tighter.size < reduction.size
 
 
 def test_a_bound_that_cannot_be_held_is_refused(stride, disturbed, reduction, monkeypatch) -> None:
     monkeypatch.setattr("musclesolve.dynamics.inverse.residual_reduction.MOST_TRIALS", 1)
     with refused("conflict"):
-        reduction.bounded(MeasuredBody(stride[0], disturbed, stride[2]), 1e-5)
+        reduction.bounded(NaturalBody(stride[0], disturbed, stride[2]), 1e-5)
 
 
 def test_frames_without_known_forces_ask_for_no_change(stride, disturbed) -> None:
     model, _, wrenches = stride
-    body = MeasuredBody(model, disturbed, wrenches)
+    body = NaturalBody(model, disturbed, wrenches)
     none = ResidualReduction.at(body, np.zeros(len(disturbed.time), bool), CUTOFF)
     assert none.reduced(body).change.max() < 1e-12
 
@@ -141,7 +141,7 @@ def test_a_wrong_body_mass_is_found_and_bends_no_motion(stride, reduction) -> No
     heavier = replace(
         model, mass=replace(model.mass, mass=1.1 * model.mass.mass, inertia=1.1 * model.mass.inertia)
     )
-    body = MeasuredBody(heavier, motion, wrenches)
+    body = NaturalBody(heavier, motion, wrenches)
     found = ResidualReduction.at(body, np.ones(len(motion.time), bool), CUTOFF).reduced(body)
     assert found.mass == pytest.approx(1.0 / 1.1, abs=0.01) and found.change.max() < 2e-3
 
@@ -150,7 +150,7 @@ def test_locked_degrees_of_freedom_stay(stride, disturbed) -> None:
     model, _, wrenches = stride
     locked = [name for name in model.topology.dof_names if name.startswith(("elbow", "forearm"))]
     assert locked
-    rows, body = [model.dof(name) for name in locked], MeasuredBody(model, disturbed, wrenches)
+    rows, body = [model.dof(name) for name in locked], NaturalBody(model, disturbed, wrenches)
     found = ResidualReduction.at(body, np.ones(len(disturbed.time), bool), CUTOFF, rows).reduced(body)
     change = found.body.motion.coordinates - disturbed.coordinates
     assert np.abs(change[:, rows]).max() < 1e-12 < np.abs(change).max()

@@ -14,7 +14,7 @@ from said import plausible, summary
 
 import musclesolve as ms
 from musclesolve.constants import USUAL_COST
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.emg_informed import MISFIT
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax

@@ -13,9 +13,9 @@ from synthetic_trial import write_trial
 import muscle_db
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
+from musclesolve.laboratory.analysis import trial_body
 from musclesolve.laboratory.analysis.measured_activation import MeasuredFascicles, fascicle_muscles
-from musclesolve.laboratory.analysis.opensim import trial_body
 from musclesolve.laboratory.forces import find_options
 from musclesolve.laboratory.recording.data import Fascicles
 

@@ -13,7 +13,7 @@ from synthetic_trial import write_trial
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, human_model
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import find_options
 from musclesolve.studies.many_trials.trial_record import input_hashes
 

@@ -18,7 +18,6 @@ from said import run_document
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.files import read_trc, write_trc
 from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.analysis.adjusted_mechanics import reactions_of_motion
 from musclesolve.laboratory.forces import mechanics, recording_of
@@ -26,6 +25,7 @@ from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.trial.time_range import with_predicted_spans
 from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
+from musclesolve.tables import read_trc, write_trc
 
 # Largest differences to the plates, rms of a foot: forward, sideways, upward [body weights].
 LIMITS = {"walk": (0.02, 0.01, 0.04), "run": (0.03, 0.01, 0.03)}

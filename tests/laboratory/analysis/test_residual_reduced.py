@@ -140,7 +140,7 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
     (tmp_path / "static.trc").write_bytes((path.parent / "static.trc").read_bytes())
     other = tmp_path / "trial.toml"
     other.write_text(text.replace('"forces.mot"', '"predicted"'), encoding="utf-8")
-    with refused("laboratory.analysis.residual_of_predicted_forces", "[consistency] residual"):
+    with refused("dynamics.residual_of_predicted_forces", "[consistency] residual"):
         ms.run(other)
 
 

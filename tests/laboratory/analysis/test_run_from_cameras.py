@@ -10,7 +10,7 @@ from command_line import typed
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve.cameras import ring
+from musclesolve.laboratory import camera_ring
 
 # Of the files: x forward, y up, z right.
 POINTS = np.array([[x, y, z] for x in (-0.5, 0.5, 1.6) for y in (0.0, 0.9, 1.8) for z in (-0.6, 0.6)])
@@ -24,7 +24,7 @@ def with_cameras(folder: Path, noise: float = 0.0) -> Path:
         ('static = "static.trc"', 'static = "still.toml"'),
     )
     cameras = [
-        ms.cameras.Camera(
+        ms.laboratory.Camera(
             camera.name,
             np.r_[
                 rotated(camera.coefficients[:4]),
@@ -32,12 +32,12 @@ def with_cameras(folder: Path, noise: float = 0.0) -> Path:
                 turned(camera.coefficients[8:]),
             ],
         )
-        for camera in ring(4, target=(0.5, 0.0, 0.9))
+        for camera in camera_ring(4, target=(0.5, 0.0, 0.9))
     ]
     for source, name in (("walk.trc", "walk"), ("static.trc", "still")):
         rng = np.random.default_rng(1) if noise else None
-        ms.cameras.write_camera_file(
-            folder, cameras, POINTS, ms.files.read_trc(folder / source), noise, rng, name=name
+        ms.laboratory.write_camera_file(
+            folder, cameras, POINTS, ms.tables.read_trc(folder / source), noise, rng, name=name
         )
         (folder / source).unlink()
     return trial
@@ -75,7 +75,7 @@ def test_the_calibration_is_reported(tmp_path: Path) -> None:
     done = typed("calibrate", tmp_path / "walk.toml")
     assert done.exit_code == 0, done.output
     assert "P18" in done.output and "camera_4" in done.output and "root mean square" in done.output
-    fits = ms.cameras.read_camera_file(tmp_path / "walk.toml").calibrations
+    fits = ms.laboratory.read_camera_file(tmp_path / "walk.toml").calibrations
     for fit in fits:
         assert f"{fit.distance[0]:.2f}" in done.output
         assert f"{fit.camera.center[0]:.2f}" in done.output

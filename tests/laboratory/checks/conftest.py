@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from musclesolve import read_trial
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 
 @pytest.fixture(scope="session")

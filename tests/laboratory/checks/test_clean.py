@@ -13,8 +13,7 @@ from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve import check
-from musclesolve.files import Trial
-from musclesolve.laboratory import forces
+from musclesolve.laboratory import Trial, forces
 from musclesolve.laboratory.checks.case import examine
 from musclesolve.laboratory.checks.forces.newtons_law import COMPARED
 from musclesolve.laboratory.recording import data

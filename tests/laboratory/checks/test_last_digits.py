@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
-from modeled import modeled
+from measured_model import measured_model
 from recorded_data import REPOSITORY, recorded
 
 import musclesolve as ms
-from musclesolve.files import read_mot
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.results.finding import Finding
+from musclesolve.tables import read_mot
 
 NOISE = 1e-9
 """Standard deviation of the factors of measured numbers about 1."""
@@ -106,8 +106,8 @@ def found_in(name: str, folder: Path, change: Callable[[str], str]) -> list[Find
         model, coordinates, third, *_ = copied(list(map(recorded, MODELS[name])), folder, change)
         table = read_mot(coordinates)
         if name.startswith("moments"):
-            return findings_of_body(modeled(ms.read_osim(model), table, read_mot(third)))
-        return findings_of_body(modeled(ms.read_osim(model), table, loads=third))
+            return findings_of_body(measured_model(ms.read_osim(model), table, read_mot(third)))
+        return findings_of_body(measured_model(ms.read_osim(model), table, loads=third))
     place = recorded(TRIALS[name]) if TRIALS[name] else ms.data.reference_stride()
     trial = REPOSITORY / "tests/real/rajagopal_walk.toml" if place.is_dir() else place
     source = place if place.is_dir() else place.parent

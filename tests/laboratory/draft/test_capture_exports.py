@@ -12,9 +12,9 @@ import pytest
 from capture_exports import dflow, motive, nexus, qualisys, qualisys_plate
 
 import musclesolve as ms
-from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.tables import Markers, Table, read_mot, read_trc, write_mot, write_trc
 
 SUBJECT = GivenSubject(mass_kg=70.25, stature_m=1.70, sex="male")
 Files = Callable[[Path, Markers, Table], None]

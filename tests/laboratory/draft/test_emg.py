@@ -11,10 +11,10 @@ from package_tables import package_table
 
 import muscle_db
 from musclesolve import read_trial
-from musclesolve.files import Table, read_mot, write_mot
+from musclesolve.dynamics import low_pass
 from musclesolve.laboratory.draft.column_names import emg_channels, muscles_by_name
 from musclesolve.laboratory.draft.draft_folder import draft_folder
-from musclesolve.signals import low_pass
+from musclesolve.tables import Table, read_mot, write_mot
 
 
 @pytest.mark.parametrize(

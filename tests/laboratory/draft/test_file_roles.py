@@ -13,7 +13,7 @@ from drafted_folders import as_c3d, drafted, recordings, renamed, standing_force
 from refusals import refused
 
 from musclesolve import read_trial
-from musclesolve.files import Table, read_markers, read_mot, write_mot, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.column_names import plates_of
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 from musclesolve.laboratory.draft.folder_contents import (
@@ -25,6 +25,7 @@ from musclesolve.laboratory.draft.folder_contents import (
     says_maximum,
     says_static,
 )
+from musclesolve.tables import Table, read_mot, write_mot, write_trc
 
 
 def test_every_motion_has_a_trial_file_with_its_own_forces_and_the_shared_standing_trial(

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from drafted_folders import recordings, relabeled, renamed, table
 
-from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.laboratory.draft.column_names import common_beginning, plates_of
 from musclesolve.laboratory.draft.draft_folder import draft_folder
+from musclesolve.tables import Table, read_mot, write_mot
 
 LOADS = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ExternalLoads name="walk"><objects>

@@ -62,9 +62,9 @@ def test_without_a_cluster_the_joint_is_left_open(tmp_path: Path, gone: str) -> 
 
 def test_a_movement_beside_markers_on_the_joints_is_only_mentioned(tmp_path: Path) -> None:
     ms.studies.synthetic_recording(tmp_path, truth=False).unlink()
-    walk = ms.files.read_markers(tmp_path / "walk.trc")
+    walk = ms.laboratory.read_markers(tmp_path / "walk.trc")
     in_place = walk.position - walk.position.mean(axis=1, keepdims=True)
-    ms.files.write_trc(tmp_path / "knee_flexion_r.trc", replace(walk, position=in_place))
+    ms.tables.write_trc(tmp_path / "knee_flexion_r.trc", replace(walk, position=in_place))
     (draft,) = draft_folder(tmp_path, subject=SUBJECT).trials
     text = " ".join(draft.text.replace("\n#", "").split())
     assert "knee_flexion_r.trc seems to show how knee bend" not in text

@@ -16,9 +16,10 @@ from refusals import refused
 from treadmill import on_a_treadmill, on_split_belts
 from trial_copy import TrialCopy
 
-from musclesolve.files import read_markers, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.tables import write_trc
 
 
 def call(*arguments: object) -> tuple[int, str]:

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import musclesolve as ms
-from musclesolve.files import read_trc, write_trc
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.tables import read_trc, write_trc
 
 
 def test_foot_and_shank_carry_the_medial_markers(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from drafted_folders import drafted
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.files import Markers, read_markers, read_mot, read_trc, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.column_names import plates_of
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.folder_contents import folder_contents
 from musclesolve.laboratory.draft.subject_size import GivenSubject
 from musclesolve.laboratory.files.text.csv_file import read_csv_forces
+from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 from musclesolve.tables.opensim_text import read_repaired
 from tests.support.refusals import refused
 

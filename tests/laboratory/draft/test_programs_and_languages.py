@@ -11,12 +11,13 @@ import pytest
 from capture_exports import flat, lines, written
 
 import musclesolve as ms
-from musclesolve.files import read_markers, read_mot, read_trc, write_mot, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.column_names import emg_channels
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject
 from musclesolve.laboratory.files.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.laboratory.markers.marker_names import named_markers
+from musclesolve.tables import read_mot, read_trc, write_mot, write_trc
 
 STRIDE = ms.data.reference_stride().parent
 SUBJECT = GivenSubject(mass_kg=70.25, stature_m=1.70, sex="male")

@@ -11,7 +11,7 @@ from drafted_folders import drafted, table
 
 from musclesolve import read_trial
 from musclesolve.dynamics import projected_moments
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.forces import mechanics
 

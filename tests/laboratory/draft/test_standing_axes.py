@@ -10,9 +10,10 @@ from drafted_folders import OWN, drafted, largest_difference, recordings, table
 from refusals import refused
 
 from musclesolve import check, read_trial
-from musclesolve.files import read_markers, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.recording.axes import global_from_laboratory
+from musclesolve.tables import write_trc
 
 AXES = [("+x", "+y"), ("-y", "+x"), ("+z", "-x")]
 

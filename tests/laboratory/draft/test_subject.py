@@ -13,10 +13,11 @@ from drafted_folders import as_c3d, drafted, recordings, renamed, standing_force
 from refusals import refused
 
 from musclesolve import check
-from musclesolve.files import read_markers, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject, carried_all_the_time
 from musclesolve.studies.draft.draft_study import draft_study
+from musclesolve.tables import write_trc
 
 SETUP = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ScaleTool name="S07"><mass>71.5</mass><height>1720</height>

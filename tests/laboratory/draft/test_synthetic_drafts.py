@@ -10,7 +10,7 @@ import pytest
 from drafted_folders import OWN, as_c3d, drafted, largest_difference, other_name, recordings, renamed
 
 from musclesolve import check, read_trial
-from musclesolve.files import Table, read_mot, write_mot
+from musclesolve.tables import Table, read_mot, write_mot
 
 LARGEST = 0.25
 """Moments differ by less [N m], of 113: the synthesizer counts plates as unloaded below 10 N, a draft below 20 N."""

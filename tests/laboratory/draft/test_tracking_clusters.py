@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from drafted_folders import OWN, drafted, largest_difference, other_name, recordings, renamed, table
 
-from musclesolve.files import Markers, read_markers, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
+from musclesolve.tables import Markers, write_trc
 
 JOINTS = ("_FLE", "_FME", "_FAL", "_TAM")
 """Epicondyles and malleoli by the names of another laboratory."""

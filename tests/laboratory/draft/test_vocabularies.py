@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from package_tables import package_table
 
-from musclesolve.files import Markers, landmarks
+from musclesolve.laboratory import landmarks
 from musclesolve.laboratory.draft.choose_mapping import (
     SIDES_OF_JOINTS,
     choose_mapping,
@@ -19,6 +19,7 @@ from musclesolve.laboratory.draft.choose_mapping import (
 )
 from musclesolve.laboratory.draft.column_names import emg_channels
 from musclesolve.laboratory.markers.marker_names import MarkerNames, by_person, named_markers, split_label
+from musclesolve.tables import Markers
 
 VOCABULARIES = package_table("laboratory/markers/marker_vocabularies.toml")["vocabulary"]
 

@@ -12,9 +12,10 @@ from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import Markers, Trial, read_trc, write_trc
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.files.formats import convert
 from musclesolve.laboratory.markers.marker_names import without_person
+from musclesolve.tables import Markers, read_trc, write_trc
 from tests.support.refusals import refused
 
 

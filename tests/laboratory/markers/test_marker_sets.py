@@ -12,7 +12,7 @@ from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
+from musclesolve.laboratory import landmarks, marker_sets, read_markers
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.markers import marker_names
 from musclesolve.laboratory.markers.marker_names import (
@@ -26,6 +26,7 @@ from musclesolve.laboratory.motion.anatomy.landmark_positions import MarkerMap, 
 from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.studies import synthetic_recording
+from musclesolve.tables import Markers, read_trc, write_trc
 from musclesolve.tables.document import Document
 from tests.support.refusals import refused
 

@@ -9,7 +9,7 @@ from synthetic_trial import forces, write_trial
 
 from musclesolve import read_trial
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve.files import PlateForce, Trial
+from musclesolve.laboratory import PlateForce, Trial
 from musclesolve.laboratory.forces import ground_reactions
 from musclesolve.laboratory.motion.ground_reaction import wrench_at_origin
 from musclesolve.laboratory.motion.signals.filter_choice import filter_choice

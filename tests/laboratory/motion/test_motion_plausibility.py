@@ -14,14 +14,13 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import differentiate, projected_moments
-from musclesolve.files import Trial
+from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, balanced
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.motion import motion_plausibility as plausibility
 from musclesolve.laboratory.motion.motion_plausibility import (
-    BALANCE_LIMIT,
     FOOT_LIMIT,
     REACH,
-    balanced,
     foot_warnings,
     jumps,
     without_joint_jump,

@@ -13,13 +13,14 @@ from synthetic_trial import MASS, RATE, STATURE, person, write_markers, write_tr
 from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.files import Trial, read_mot, read_trc, write_mot, write_trc
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.anatomy.anatomy import Seen
 from musclesolve.laboratory.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
 from musclesolve.laboratory.motion.events.foot_events import FootLoads
 from musclesolve.laboratory.motion.motion_plausibility import carried_share
 from musclesolve.laboratory.motion.signals.filter_choice import filter_choice
+from musclesolve.tables import read_mot, read_trc, write_mot, write_trc
 
 
 def notes(folder: Path, *edits: tuple[str, str]) -> list[str]:

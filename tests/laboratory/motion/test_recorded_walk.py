@@ -10,9 +10,10 @@ import pytest
 from musclesolve import read_trial
 from musclesolve._util.arrays import unit
 from musclesolve.errors import InputError
-from musclesolve.files import Trial, read_mot
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import anatomy, ground_reactions
 from musclesolve.laboratory.motion.signals.filter_choice import filter_choice
+from musclesolve.tables import read_mot
 
 TRIAL = Path(__file__).resolve().parents[2] / "real" / "rajagopal_walk.toml"
 

@@ -10,7 +10,7 @@ import xarray as xr
 from examined import examined
 
 import musclesolve as ms
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 HIP_AND_KNEE = ["hip_flexion_r", "hip_adduction_r", "knee_flexion_r"]
 

@@ -9,7 +9,7 @@ import pytest
 from c3d_files import PlateOnPaper, write_c3d
 from command_line import typed
 
-from musclesolve.files import read_mot, read_trc
+from musclesolve.tables import read_mot, read_trc
 
 CSV = "time,A_x [cm],A_y [cm],A_z [cm]\n0.0,100,200,300\n0.01,101,201,301\n0.02,,,\n"
 FORCES = "time;fx [kN];px [mm]\n0,0;1,5;2\n0,001;;3\n"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from packages import need
 
-from musclesolve.files import Markers, Table, write_mot, write_trc
+from musclesolve.tables import Markers, Table, write_mot, write_trc
 
 TIME = 0.5 + np.arange(30) / 120.0
 NAMES = ("ground_force_r_vx", "1_ground|px", "knee_angle_l/value")

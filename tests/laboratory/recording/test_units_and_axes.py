@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import read_c3d, read_markers
+from musclesolve.laboratory import read_c3d, read_markers
 from musclesolve.laboratory.files.c3d.force_platforms import read_plates
 from musclesolve.laboratory.files.text.csv_file import read_csv_forces
 from musclesolve.tables.units import meters_in, newton_meters_in, newtons_in

@@ -9,9 +9,10 @@ from refusals import refused
 from seen_motion import motion, stances
 
 import musclesolve as ms
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory.recording.trial_settings import ModelSettings
 from musclesolve.laboratory.results.movement import SeenMotion
 from musclesolve.laboratory.results.movement import movement as movement_of
+from musclesolve.models.opensim.model_settings import stated_settings
 from musclesolve.studies import synthetic_recording
 
 COUNT = 180
@@ -186,7 +187,7 @@ def test_a_result_without_forces_or_pelvis(lost):
 
 def test_a_movement_that_nobody_knows_is_refused(tmp_path):
     with refused("unknown_name", "'walking'"):
-        model_settings(movement="dancing")
+        stated_settings(ModelSettings, movement="dancing")
     path = synthetic_recording(tmp_path, truth=False)
     path.write_text(path.read_text().replace("[time]", '[time]\nmovement = "dancing"'))
     with refused("bad_value", "standing_on_one_leg"):

@@ -15,7 +15,7 @@ from scipy.signal import butter, sosfiltfilt
 from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import Table, write_mot
+from musclesolve.tables import Table, write_mot
 
 EMG_RATE, DURATION = 1000.0, 2.4
 TABLE = '[emg]\nfile = "emg.sto"\n\n[emg.channels]\nSOL = "soleus_r"\nHAM = ["semitendinosus_r", "semimembranosus_r"]\n'

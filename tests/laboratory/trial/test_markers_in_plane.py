@@ -9,7 +9,7 @@ from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import read_trc, write_trc
+from musclesolve.tables import read_trc, write_trc
 from tests.support.refusals import refused
 
 

@@ -12,11 +12,11 @@ import pytest
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.files import read_mot, read_trc
 from musclesolve.laboratory.checks.case import load
 from musclesolve.laboratory.files.formats import Faults
 from musclesolve.laboratory.trial.trial_file import ModelTrial
 from musclesolve.tables import document as schema
+from musclesolve.tables import read_mot, read_trc
 from musclesolve.tables.text_file import read_settings
 
 FAULTS = {

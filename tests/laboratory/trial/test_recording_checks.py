@@ -13,9 +13,9 @@ from synthetic_trial import write_trial
 
 from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.ground_reaction import origin_wrench
+from musclesolve.tables import Markers, Table, read_mot, read_trc, write_mot, write_trc
 
 
 def rewrite_markers(path: Path, change: Callable[[Markers], Markers]) -> None:

@@ -13,9 +13,9 @@ from trial_copy import TrialCopy
 
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import read_trc
 from musclesolve.laboratory import gait_events
 from musclesolve.laboratory.files.c3d.c3d_file import stated_events
+from musclesolve.tables import read_trc
 
 
 def stated(folder, line):

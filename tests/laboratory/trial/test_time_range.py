@@ -16,10 +16,11 @@ from trial_copy import TrialCopy
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve._util.arrays import at_times, true_runs
-from musclesolve.files import Trial, read_mot, read_trc, write_mot
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import find_options
 from musclesolve.laboratory.trial.plates.foot_contacts import ground_velocity, unmeasured_contacts
 from musclesolve.laboratory.trial.time_range import find_range
+from musclesolve.tables import read_mot, read_trc, write_mot
 from tests.support.refusals import refused
 
 # Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].

@@ -12,10 +12,11 @@ from synthetic_trial import person, write_trial
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.files import Subject, landmarks, read_mot, write_mot
+from musclesolve.laboratory import Subject, landmarks
 from musclesolve.laboratory.recording.trial_settings import ExchangedSettings, FilterSettings
 from musclesolve.models.settings import SharingSettings
 from musclesolve.muscles.settings import MuscleSettings
+from musclesolve.tables import read_mot, write_mot
 from musclesolve.tables.settings import KINDS
 from tests.support.refusals import refused
 

@@ -55,14 +55,14 @@ def test_reading_a_model_leaves_the_region_of_the_process(tmp_path: Path) -> Non
     path = tmp_path / "arm.bioMod"
     path.write_text(ARM, encoding="utf-8")
     before = locale.setlocale(locale.LC_ALL)
-    ms.biorbd.BiorbdModel.read(path)
+    ms.models.biorbd.BiorbdModel.read(path)
     assert locale.setlocale(locale.LC_ALL) == before
 
 
 def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
     path = tmp_path / "arm.bioMod"
     path.write_text(ARM, encoding="utf-8")
-    read = ms.biorbd.BiorbdModel.read(path)
+    read = ms.models.biorbd.BiorbdModel.read(path)
     time = np.linspace(0.0, 1.0, 201)
     q = np.stack([0.2 * np.sin(3.0 * time), 0.3 + 0.2 * np.sin(2.0 * time)], axis=1)
     problem = read.problem(time, q)
@@ -104,4 +104,4 @@ def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
         ms.share_model(path, tmp_path / "q.csv")
     with refused("bad_model", "no muscles"):
         path.write_text(ARM[: ARM.index("musclegroup")], encoding="utf-8")
-        ms.biorbd.BiorbdModel.read(path)
+        ms.models.biorbd.BiorbdModel.read(path)

@@ -69,7 +69,7 @@ def simulated(model: Any, frames: int = 300, external: np.ndarray | None = None)
 @pytest.mark.parametrize(("floor", "tolerance"), [(0.0, 1e-5), (0.2, 1e-3)])
 def test_the_simulator_satisfies_the_problem(tmp_path: Path, floor: float, tolerance: float) -> None:
     """Its activations produce the moments, beside a coupled coordinate, and with the shin on the floor."""
-    model = ms.mujoco.MujocoModel.read(leg(tmp_path, floor))
+    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path, floor))
     force = np.zeros((model.model.nbody, 6))
     force[2] = (20.0, 0.0, 30.0, 0.0, 5.0, 0.0)
     ran = simulated(model.model, external=force)
@@ -89,7 +89,7 @@ def test_the_simulator_satisfies_the_problem(tmp_path: Path, floor: float, toler
 
 
 def test_certified_activations_move_the_model_likewise(tmp_path: Path) -> None:
-    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path))
     ran = simulated(model.model)
     problem = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
     solution = ms.solve(problem)
@@ -104,7 +104,7 @@ def test_certified_activations_move_the_model_likewise(tmp_path: Path) -> None:
 
 
 def test_controls_produce_the_activations(tmp_path: Path) -> None:
-    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path))
     time = np.arange(0.0, 1.0, 0.001)
     wanted = 0.4 + 0.2 * np.sin(4.0 * time)[:, None] * np.linspace(-1.0, 1.0, 6)
     controls = model.controls(time, wanted)
@@ -121,7 +121,7 @@ def test_controls_produce_the_activations(tmp_path: Path) -> None:
 
 
 def test_velocities_follow_from_positions(tmp_path: Path) -> None:
-    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path))
     ran = simulated(model.model)
     exact = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
     found = model.problem(ran["time"], ran["qpos"])
@@ -143,7 +143,7 @@ def swing(time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_moments_hold_at_the_ends_and_beside_missing_rows(tmp_path: Path) -> None:
     """Differences over one step at an end would halve the accelerations there, whatever the rate."""
-    model, errors = ms.mujoco.MujocoModel.read(leg(tmp_path)), []
+    model, errors = ms.models.mujoco.MujocoModel.read(leg(tmp_path)), []
     for step in (0.01, 0.005):
         time = np.delete(np.arange(0.0, 1.0, step), [30, 31, 50])
         exact, found = model.problem(time, *swing(time)), model.problem(time, swing(time)[0])
@@ -174,11 +174,11 @@ def test_other_models_are_refused(tmp_path: Path, old: str, new: str, code: str,
     path = leg(tmp_path)
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with refused(code, words):
-        ms.mujoco.MujocoModel.read(path)
+        ms.models.mujoco.MujocoModel.read(path)
 
 
 def test_other_arrays_are_refused(tmp_path: Path) -> None:
-    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path))
     with refused("bad_shape", "qpos"):
         model.problem(np.arange(4.0), np.zeros((4, 2)))
     with refused("bad_shape", "external"):
@@ -187,7 +187,7 @@ def test_other_arrays_are_refused(tmp_path: Path) -> None:
 
 def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
     model = leg(tmp_path)
-    ran = simulated(ms.mujoco.MujocoModel.read(model).model, 60)
+    ran = simulated(ms.models.mujoco.MujocoModel.read(model).model, 60)
     text = "\n".join(",".join(map(str, row)) for row in np.c_[ran["time"], ran["qpos"]])
     (tmp_path / "qpos.csv").write_text("time,hip,knee,cap\n" + text, encoding="utf-8")
 
@@ -245,7 +245,7 @@ def test_a_wider_range_of_a_hinge_allows_more_than_a_turn(tmp_path: Path) -> Non
     path = leg(tmp_path)
     wide = path.read_text(encoding="utf-8").replace('<joint name="hip"', '<joint name="hip" range="-720 720"')
     path.write_text(wide, encoding="utf-8")
-    model = ms.mujoco.MujocoModel.read(path)
+    model = ms.models.mujoco.MujocoModel.read(path)
     model.problem(np.arange(4.0), np.tile([11.0, 0.1, 0.1], (4, 1)))
     with refused("bad_number", "knee in frame 0"):
         model.problem(np.arange(4.0), np.tile([0.1, 11.0, 0.1], (4, 1)))
@@ -259,9 +259,9 @@ def test_positions_of_free_and_ball_joints_have_numbers() -> None:
             "</body></body></worldbody>",
         )
     )
-    names = ms.mujoco.MujocoModel(model).positions
+    names = ms.models.mujoco.MujocoModel(model).positions
     assert names[:4] == ("hip", "knee", "cap", "root:0") and names[-2:] == ("ball:2", "ball:3")
-    assert len(names) == model.nq and len(ms.mujoco.MujocoModel(model).coordinates) == model.nv
+    assert len(names) == model.nq and len(ms.models.mujoco.MujocoModel(model).coordinates) == model.nv
 
 
 def test_infeasible_frames_are_explained(tmp_path: Path) -> None:

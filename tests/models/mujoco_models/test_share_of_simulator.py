@@ -69,7 +69,7 @@ class Pendulum(SimulatedModel):
 @pytest.fixture
 def pendulum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The folder of two models, which are read as pendulums, and of a motion."""
-    for reader in (ms.mujoco.MujocoModel, ms.biorbd.BiorbdModel):
+    for reader in (ms.models.mujoco.MujocoModel, ms.models.biorbd.BiorbdModel):
         monkeypatch.setattr(reader, "read", lambda path: Pendulum(file=Path(path)))
     for name in FILES:
         (tmp_path / name).write_text("<mujoco/>", encoding="utf-8")

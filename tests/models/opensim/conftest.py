@@ -8,7 +8,7 @@ import pytest
 from small_model import save_model
 
 from musclesolve import read_osim
-from musclesolve.files import read_b3d
+from musclesolve.laboratory import read_b3d
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from refusals import refused
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.files import read_b3d
+from musclesolve.laboratory import read_b3d
 from musclesolve.laboratory.files import b3d
 from musclesolve.laboratory.files.b3d import MISSING_FORCES, B3DSubject
 

@@ -10,7 +10,7 @@ from refusals import refused
 from small_model import COUPLER, TEXT, joint, save_model
 
 from musclesolve import read_osim
-from musclesolve.laboratory.analysis.opensim.shared_choice import shared_choice
+from musclesolve.models.opensim.shared_choice import shared_choice
 
 
 def weld(one: str, other: str, enforced: str = "true") -> str:

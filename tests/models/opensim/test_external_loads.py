@@ -14,7 +14,6 @@ from thorough import examples
 
 from musclesolve import read_osim
 from musclesolve.errors import InputError
-from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.models.opensim.external_loads import (
     ExternalLoad,
     contact_fault,
@@ -22,6 +21,7 @@ from musclesolve.models.opensim.external_loads import (
     read_external_loads,
 )
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.tables import Table, read_mot, write_mot
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>

@@ -10,8 +10,8 @@ from refusals import refused
 from scipy.signal import butter, filtfilt
 
 from musclesolve import read_osim
-from musclesolve.files import read_mot
 from musclesolve.models.opensim import opensim_geometry
+from musclesolve.tables import read_mot
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
 STEP = 1e-6

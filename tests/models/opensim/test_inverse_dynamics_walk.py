@@ -11,9 +11,9 @@ from sampled_motion import filtered_motion
 from scaled_model import scaled_skeleton
 
 from musclesolve import read_osim
-from musclesolve.files import read_mot
 from musclesolve.models.opensim import inverse_dynamics
 from musclesolve.models.opensim.external_loads import ExternalLoad, read_external_loads
+from musclesolve.tables import read_mot
 
 LEG = (
     "hip_flexion",

@@ -10,10 +10,10 @@ from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.files import Table
 from musclesolve.models.opensim import inverse_dynamics, opensim_geometry
 from musclesolve.models.opensim.inverse_dynamics import model_motion
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.tables import Table
 
 BODIES = "".join(
     f'<Body name="{name}"><mass>{mass}</mass><mass_center>0.1 -0.05 0.02</mass_center>'
@@ -300,7 +300,7 @@ def test_a_shrug_with_a_weight_in_the_hand(tmp_path: Path) -> None:
     columns = [f"f_{kind}{axis}" for kind in "vp" for axis in "xyz"]
     values = np.zeros((time.size, 6))
     values[:, 1] = -30.0
-    ms.files.write_mot(tmp_path / "hand.mot", Table(time, tuple(columns), values, False, Path()))
+    ms.tables.write_mot(tmp_path / "hand.mot", Table(time, tuple(columns), values, False, Path()))
     places = {
         "applied_to_body": "hand",
         "force_expressed_in_body": "ground",

@@ -89,9 +89,9 @@ def test_what_is_written_is_read_back_exactly(tmp_path: Path) -> None:
     path = tmp_path / "results" / "person.toml"
     for folder in ("results", "more"):
         (tmp_path / folder).mkdir()
-    ms.files.write_person(person, path)
+    ms.models.write_person(person, path)
     assert 'parent = "../small.osim"' in path.read_text(encoding="utf-8")
-    again = ms.files.read_person(path)
+    again = ms.models.read_person(path)
     for name in (each.name for each in fields(PersonMuscles)):
         if name not in ("covariance", "path"):
             assert getattr(again, name) == getattr(person, name), name
@@ -103,7 +103,7 @@ def test_what_is_written_is_read_back_exactly(tmp_path: Path) -> None:
 def test_a_bundled_set_is_a_parent_with_its_muscles_of_both_legs(tmp_path: Path, parent: str) -> None:
     names = [leg[0].name for leg in find_muscle_set(parent).sides.values()]
     text = TEXT.replace("small.osim", parent).replace("one_r", names[0]).replace("two_r", names[1])
-    person = ms.files.read_person(saved(tmp_path, text.replace("three_r", names[0])))
+    person = ms.models.read_person(saved(tmp_path, text.replace("three_r", names[0])))
     assert person.parent == parent and person.parent_file is None and person.muscles == tuple(names)
 
 
@@ -111,16 +111,16 @@ def test_a_model_as_muscle_set_has_other_names(tmp_path: Path, model_folder: Pat
     """A calibration with recordings names muscles as sets do, one with trials of the model as the model does."""
     text = TEXT.replace("small.osim", (model_folder / "gait2392.osim").as_posix())
     of_set = text.replace("one_r", "soleus_l").replace("two_r", "gluteus_medius_anterior_l")
-    person = ms.files.read_person(saved(tmp_path, of_set.replace("three_r", "soleus_r")))
+    person = ms.models.read_person(saved(tmp_path, of_set.replace("three_r", "soleus_r")))
     assert person.muscles == ("soleus_l", "gluteus_medius_anterior_l", "soleus_r")
 
 
 def test_a_parent_that_was_changed_is_said(tmp_path: Path) -> None:
     text = changed('"small.osim"', f'"small.osim"\nparent_sha256 = "{"0" * 64}"')
-    person = ms.files.read_person(saved(tmp_path, text))
+    person = ms.models.read_person(saved(tmp_path, text))
     assert "small.osim" in person.warnings[0] and person.warnings[0] in person.notes(person.muscles, "rigid")
     digest = hashlib.sha256((tmp_path / "small.osim").read_bytes()).hexdigest()
-    assert not ms.files.read_person(saved(tmp_path, text.replace("0" * 64, digest))).warnings
+    assert not ms.models.read_person(saved(tmp_path, text.replace("0" * 64, digest))).warnings
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_faults_are_refused_with_their_line(
 ) -> None:
     path = saved(tmp_path, changed(old, new))
     with refused(code, "person.toml", *parts):
-        ms.files.read_person(path)
+        ms.models.read_person(path)
 
 
 def test_a_covariance_with_a_negative_variance_is_refused(tmp_path: Path) -> None:
     """Correlation 1 is the limit; beyond it some combination of the parameters has a negative variance."""
     with refused("bad_value", "covariance", "eigenvalue"):
-        ms.files.read_person(saved(tmp_path, TEXT.replace("0.0003", "0.0031")))
-    assert ms.files.read_person(saved(tmp_path, TEXT.replace("0.0003", "0.003"))).covariance[0, 1] == 0.003
+        ms.models.read_person(saved(tmp_path, TEXT.replace("0.0003", "0.0031")))
+    assert ms.models.read_person(saved(tmp_path, TEXT.replace("0.0003", "0.003"))).covariance[0, 1] == 0.003
 
 
 @pytest.mark.parametrize(
@@ -185,18 +185,18 @@ def test_a_number_that_is_not_that_of_its_factor_is_refused(tmp_path: Path, line
     """A user who changes a number of a muscle by hand learns that it is the factor that counts."""
     path = saved(tmp_path, TEXT + f"\n[muscles.one_r]\n{line}\n")
     if not code:
-        assert ms.files.read_person(path).numbers["one_r"][LENGTH]["parent"] == 0.1
+        assert ms.models.read_person(path).numbers["one_r"][LENGTH]["parent"] == 0.1
         return
     with refused(code, "line 25", line.partition(" ")[0]):
-        ms.files.read_person(path)
+        ms.models.read_person(path)
 
 
 def test_the_parent_must_be_no_person_and_the_path_a_file(tmp_path: Path) -> None:
     path = saved(tmp_path)
     with refused("missing_file", "other.toml"):
-        ms.files.read_person(tmp_path / "other.toml")
+        ms.models.read_person(tmp_path / "other.toml")
     with refused("not_writable"):
-        ms.files.write_person(replace(ms.files.read_person(path)), tmp_path / "no" / "person.toml")
+        ms.models.write_person(replace(ms.models.read_person(path)), tmp_path / "no" / "person.toml")
 
 
 @pytest.mark.thorough
@@ -207,7 +207,7 @@ def test_numbers_of_a_model_are_written_as_they_are_used(tmp_path: Path, model_f
     shift = tendon_shifts(model, ["gasmed_r"])[0]
     for tendon, due in {"rigid": 0.0, "elastic": shift}.items():
         person_file(tmp_path, model.file, factors, tendon=tendon)
-        number = ms.files.read_person(path).numbers["gasmed_r"]["tendon_slack_length"]
+        number = ms.models.read_person(path).numbers["gasmed_r"]["tendon_slack_length"]
         assert number["parent"] == pytest.approx(
             model.muscles["gasmed_r"].tendon_slack_length + due, rel=1e-12
         )
@@ -218,4 +218,4 @@ def test_numbers_of_a_model_are_written_as_they_are_used(tmp_path: Path, model_f
         (model_folder / "gait2392.osim", "gastrocnemius_medial_l"),
     ):
         person_file(tmp_path, parent, [("tendon_slack_length", (muscle,), 1.05)])
-        assert not ms.files.read_person(path).numbers
+        assert not ms.models.read_person(path).numbers

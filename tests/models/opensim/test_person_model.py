@@ -232,4 +232,4 @@ def test_what_opensim_makes_of_it_otherwise_is_said(tmp_path: Path) -> None:
     assert "two_r" in note and "passive" in note
     assert write_person_model(person(model.file, [("tendon_strain", ("two_r",), 0.5)]), path) == ()
     person_file(tmp_path, model.file, [("tendon_strain", ("two_r",), 0.5)])
-    assert write_person_model(ms.files.read_person(tmp_path / "person.toml"), path) == ()
+    assert write_person_model(ms.models.read_person(tmp_path / "person.toml"), path) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.laboratory.recording.data import SIDES, Side
+from musclesolve._util.sides import SIDES, Side
 from musclesolve.models.opensim.external_loads import PlateFeet, Sole, feet_on_plate
 from musclesolve.studies.synthetic import running_stride
 from musclesolve.studies.synthetic.running_stride import foot_path, foot_points

@@ -13,17 +13,18 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve.files import read_b3d, read_mot, unpack_b3d
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.moments import due_moments
-from musclesolve.laboratory.analysis.opensim.trial_body import model_settings
+from musclesolve.laboratory import read_b3d, unpack_b3d
 from musclesolve.laboratory.files.b3d import B3DSubject, B3DTrial, coordinate_order
 from musclesolve.laboratory.files.service_folders import NO_FORCES, service_trials
 from musclesolve.models.opensim import inverse_dynamics
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.models.opensim.inverse_dynamics import model_motion
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
+from musclesolve.models.opensim.model_settings import model_settings
+from musclesolve.models.opensim.moments import due_moments
+from musclesolve.tables import read_mot
 
 MISSING = [0] * 30 + [5] * 12 + [0] * 38
 

@@ -107,7 +107,7 @@ def test_numbers_of_emg_are_printed_with_their_standard_deviations(found):
 
 def test_envelopes_of_a_run_with_the_person_count_by_the_gains(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.files.write_person(found.person, path)
+    ms.models.write_person(found.person, path)
     first, _ = known_trials("rigid", RIGID, 0.02)
     unstated = replace(first.emg, maximum=(None,) * 3)
     first = first.with_settings(muscles={"database": str(path)})
@@ -130,8 +130,8 @@ def test_covariance_is_that_of_the_factors(found):
 
 def test_file_is_read_back_and_used_as_a_muscle_set(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.files.write_person(found.person, path)
-    read = ms.files.read_person(path)
+    ms.models.write_person(found.person, path)
+    read = ms.models.read_person(path)
     assert read.parameters == found.person.parameters
     assert read.covariance == pytest.approx(found.person.covariance)
 
@@ -204,7 +204,7 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     document = json.loads(done.stdout)
     slack = next(each for each in document["parameters"] if each["quantity"] == "tendon_slack_length")
     assert slack["factor"] == pytest.approx(0.97, abs=0.01)
-    assert ms.files.read_person(output).trials
+    assert ms.models.read_person(output).trials
     assert {path.name.split(".")[0] for path in (tmp_path / "figures").iterdir()} == {
         "calibration",
         "calibration_factors",
@@ -269,7 +269,7 @@ def test_a_strength_test_alone_is_fitted_and_a_contradicted_one_is_pointed_out(t
 
 def test_trials_that_use_the_muscles_of_a_person_are_refused(found, tmp_path):
     path = tmp_path / "person.toml"
-    ms.files.write_person(found.person, path)
+    ms.models.write_person(found.person, path)
     first, _ = known_trials("rigid", RIGID, 0.02)
     with refused("conflict", "gait2392"):
         calibrate_muscles([first.with_settings(muscles=dict(database=str(path)))], FREE, side="r")

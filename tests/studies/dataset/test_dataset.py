@@ -20,7 +20,7 @@ from refusals import refused
 from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve.files import Table, read_b3d, write_mot
+from musclesolve.laboratory import read_b3d
 from musclesolve.laboratory.results.dataset.quantities import kept_variables
 from musclesolve.laboratory.results.files.atomic_writing import reserved
 from musclesolve.studies import read_study
@@ -36,6 +36,7 @@ from musclesolve.studies.many_trials.b3d_source import B3DSource
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.unpacked_trials import source_of
+from musclesolve.tables import Table, write_mot
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4

@@ -19,13 +19,14 @@ from refusals import refused
 
 from musclesolve import read_osim, read_trial
 from musclesolve.constants import KEY_POINT_CUTOFF_HZ
-from musclesolve.files import Table, read_markers, read_mot, write_mot
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 from musclesolve.laboratory.draft.study_trials import stated_body, study_trials, without_copies
 from musclesolve.laboratory.files.service_folders import NO_FORCES
 from musclesolve.laboratory.files.subjects_table import read_subjects
 from musclesolve.studies import read_study
 from musclesolve.studies.draft.draft_study import draft_study, write_study
+from musclesolve.tables import Table, read_mot, write_mot
 
 
 def call(*arguments: object) -> tuple[int, str]:

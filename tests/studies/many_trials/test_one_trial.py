@@ -18,10 +18,10 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve import read_osim, read_result
 from musclesolve.errors import MuscleSolveError, file_error, input_error
-from musclesolve.files import Table, write_mot
 from musclesolve.laboratory.plotting.figure_names import RECORDING, files_of
 from musclesolve.studies.many_trials.one_trial import Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.tables import Table, write_mot
 
 LOADS = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>

@@ -13,7 +13,7 @@ from said import of_uncertain
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.results.facts import UncertaintyFacts
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear

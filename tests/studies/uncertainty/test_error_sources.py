@@ -11,7 +11,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.studies.uncertainty.replay import sources, standard_deviations

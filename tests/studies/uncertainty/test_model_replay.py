@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from modeled import modeled
+from measured_model import measured_model
 from refusals import refused
 from replays import NO_ERRORS, keys_of, replay_of
 from said import uncertainty_document, uncertainty_summary
@@ -16,24 +16,24 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 from stored_results import write_result
 
 from musclesolve import read_osim, read_result
-from musclesolve.files import Table, write_mot
-from musclesolve.laboratory.analysis.opensim.assemble_body import model_body
 from musclesolve.laboratory.forces import share
 from musclesolve.laboratory.plotting.figure_names import pages_of
 from musclesolve.laboratory.plotting.page.page_style import figures_of
 from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.studies import uncertainty
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.replay import sources
+from musclesolve.tables import Table, write_mot
 
 OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
 
 
 def body_with_moments(folder: Path, **options: object):
     model = read_osim(save_model(folder, near_optimal_lengths()))
-    return modeled(
+    return measured_model(
         model,
         small_motion(model),
         feasible_moments(model, passive="none"),
@@ -64,7 +64,7 @@ def body_with_loads(folder: Path):
         "<datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
         encoding="utf-8",
     )
-    return modeled(
+    return measured_model(
         model, small_motion(model), dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none"
     )
 

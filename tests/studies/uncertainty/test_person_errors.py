@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from modeled import modeled
+from measured_model import measured_model
 from person_file import person, person_file
 from refusals import refused
 from replays import NO_ERRORS, keys_of, replay_of
@@ -16,7 +16,7 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.settings import error_keys
@@ -40,7 +40,7 @@ COVARIANCE = CORRELATION * np.outer(SD, SD)
 
 def body_of(folder: Path, make, **options: object):
     model = ms.read_osim(save_model(folder, near_optimal_lengths()))
-    return modeled(
+    return measured_model(
         model,
         small_motion(model),
         feasible_moments(model, passive="none"),

@@ -13,7 +13,7 @@ from replays import keys_of, replay_of
 import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.settings import error_keys

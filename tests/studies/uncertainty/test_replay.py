@@ -12,7 +12,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.settings import error_keys
 from musclesolve.models.share import share_part

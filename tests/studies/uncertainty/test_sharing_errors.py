@@ -13,7 +13,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight
 from musclesolve.models.share import sharing_problem

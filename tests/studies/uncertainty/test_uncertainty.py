@@ -15,7 +15,7 @@ from synthetic_result import few_muscles
 import musclesolve as ms
 from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.plotting.figure_names import pages_of
 from musclesolve.laboratory.plotting.page.page_style import figures_of
 from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_WORDS

@@ -13,7 +13,7 @@ from musclesolve.apps.desk.steps.work import Loaded, load
 from musclesolve.apps.desk.view import SIDE_COLOR, State, Step, StepView, hint
 from musclesolve.constants import PREDICTED
 from musclesolve.laboratory.recording.data import SIDE_NAMES
-from musclesolve.laboratory.recording.trial_settings import PREDICTED_NOTE
+from musclesolve.models.settings import PREDICTED_NOTE
 
 FOUND, UNUSED = "found", "unused"
 FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}

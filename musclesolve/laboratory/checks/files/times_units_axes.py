@@ -23,7 +23,7 @@ from musclesolve._util.arrays import (
 )
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import count_of
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.constants import SLOWEST_HZ, STANDARD_GRAVITY
 from musclesolve.laboratory.checks.case import (
     REACH,
     ROLES,
@@ -57,7 +57,7 @@ from musclesolve.laboratory.recording.trial_settings import FILE_AXES
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.laboratory.trial.muscle_signals import CHANNELS, kind_notes
 from musclesolve.laboratory.trial.plates.foot_contacts import FootTrack, feet_of, support_shares, touch
-from musclesolve.laboratory.trial.recording_checks import SLOWEST_HZ, UNEVEN, off_grid
+from musclesolve.laboratory.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.tables.sampled import Markers
 from musclesolve.tables.settings import is_number
 

@@ -22,6 +22,7 @@ from musclesolve._util.arrays import (
     unit_or_zero,
 )
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.laboratory.checks.case import (
@@ -45,7 +46,6 @@ from musclesolve.laboratory.checks.observed_body import (
     smooth,
 )
 from musclesolve.laboratory.motion.events.foot_events import headings
-from musclesolve.laboratory.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.laboratory.trial.plates.foot_contacts import (

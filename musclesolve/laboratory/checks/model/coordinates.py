@@ -27,9 +27,6 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.messages import count_of, few
 from musclesolve._util.sides import twin
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
 from musclesolve.laboratory.checks.case import SERIOUS
 from musclesolve.laboratory.checks.files.times_units_axes import MOST_SKIPS, SLOWEST_STEP, skips
 from musclesolve.laboratory.checks.forces.newtons_law import eroded
@@ -46,7 +43,10 @@ from musclesolve.laboratory.checks.model.model_case import (
 )
 from musclesolve.laboratory.checks.model.posture import STANDS, knows_the_ground, repeated_rows, walks
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
+from musclesolve.models.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
 from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.models.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
+from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.tables.sampled import Table
 
 LOCKED = (2.5, "degrees", 180.0 / np.pi), (5.0, "mm", 1000.0)

@@ -10,8 +10,7 @@ from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.opensim.loads_without_plates import sole_points
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredModel
 from musclesolve.laboratory.checks.case import collect_errors
 from musclesolve.laboratory.checks.model import (
     coordinates,
@@ -28,6 +27,7 @@ from musclesolve.laboratory.motion.motion_plausibility import sole_warnings
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.models.opensim.external_loads import feet_of, load_in_ground
 from musclesolve.models.opensim.inverse_dynamics import needed_coordinates
+from musclesolve.models.opensim.loads_without_plates import sole_points
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL
 
 OF_MODEL = muscles.joints_of_model, muscles.muscles_of_model, muscles.fibers_of_motion
@@ -92,7 +92,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
 )
 
 
-def findings_of_body(body: ModelBody) -> list[Finding]:
+def findings_of_body(body: MeasuredModel) -> list[Finding]:
     """Return the faults of coordinates, loads and moments of a prepared model, causes first; nothing is changed.
 
     Each check examines loads or moments with the repairs of the earlier checks. Without a free coordinate no pose is
@@ -179,7 +179,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     return [*findings, *of_moments]
 
 
-def _of_legs(body: ModelBody) -> list[Finding]:
+def _of_legs(body: MeasuredModel) -> list[Finding]:
     """Findings on moments where coordinates are unknown: coordinates of arms, a small part of the mass, may be held."""
     model, known = body.model, body.motion.names
     absent = [name for name in needed_coordinates(model, known) if name not in known]
@@ -211,7 +211,7 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
     return [replace(one, severity="warning") if one.code == "check_failed" else one for one in findings]
 
 
-def gravity_of_model(body: ModelBody) -> Iterator[Finding]:
+def gravity_of_model(body: MeasuredModel) -> Iterator[Finding]:
     """Compare the size of gravity with its size on the ground, and its direction with legs along the y axis."""
     model, usual = body.model, usual_gravity(body)
     gravity = float(np.linalg.norm(model.gravity))
@@ -223,7 +223,7 @@ def gravity_of_model(body: ModelBody) -> Iterator[Finding]:
         yield finding("gravity.direction", "warning", values, Where(model.file))
 
 
-def usual_gravity(body: ModelBody) -> Array:
+def usual_gravity(body: MeasuredModel) -> Array:
     """Gravity on the ground (3,) [m/s2] against `up` of the model, or along the y axis where its legs stand so."""
     model, roots, feet = body.model, body.model.roots, feet_of(body.model).values()
     up, y_axis = model.up, np.array([0.0, 1.0, 0.0])
@@ -239,7 +239,7 @@ def usual_gravity(body: ModelBody) -> Array:
     return 0.0 - STANDARD_GRAVITY * up
 
 
-def predicted_loads(body: ModelBody) -> Iterator[Finding]:
+def predicted_loads(body: MeasuredModel) -> Iterator[Finding]:
     """Warn of loads that no plate measured, and of frames in which they do not carry the body."""
     place = Where(body.motion.file)
     if body.trial is not None:

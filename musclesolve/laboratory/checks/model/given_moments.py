@@ -30,9 +30,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, true_runs, within
 from musclesolve._util.messages import few
 from musclesolve._util.sides import has_side, twin
-from musclesolve.laboratory.analysis.opensim.load_dynamics import COLUMN_ENDINGS
-from musclesolve.laboratory.analysis.opensim.loads_without_plates import coordinate_columns, foot_pushes
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
 from musclesolve.laboratory.checks.case import moment_cost
 from musclesolve.laboratory.checks.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.laboratory.checks.model.load_units_and_axes import (
@@ -56,7 +53,10 @@ from musclesolve.laboratory.checks.model.posture import pressure_along_feet, pre
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, error_if, finding
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
+from musclesolve.models.opensim.load_dynamics import COLUMN_ENDINGS
+from musclesolve.models.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.tables.sampled import Table
 
 LEAST_MOMENT_RMS = 5.0

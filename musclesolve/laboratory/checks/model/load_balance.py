@@ -21,7 +21,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
-from musclesolve.laboratory.analysis.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.laboratory.checks.case import SERIOUS
 from musclesolve.laboratory.checks.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.laboratory.checks.forces import plate_balance as balance
@@ -49,6 +48,7 @@ from musclesolve.laboratory.motion.events.foot_events import FALLS, SHORTEST_FLI
 from musclesolve.laboratory.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, error_if, finding
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_force, side_in
+from musclesolve.models.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.models.opensim.model import GROUND
 
 BESIDE, OUTWARD = 0.009, 0.01

@@ -21,13 +21,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, covariance, within
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import SIDES
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import foot_bodies, whole_motion
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.checks.case import moment_cost
 from musclesolve.laboratory.checks.model.muscles import size_of
-from musclesolve.laboratory.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import (
     ExternalLoad,
     foot_of_side,
@@ -44,7 +42,9 @@ from musclesolve.models.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.models.opensim.load_dynamics import foot_bodies, whole_motion
 from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.segments import segments
 
 Loads = tuple[ExternalLoad, ...]

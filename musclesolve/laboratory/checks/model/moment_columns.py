@@ -30,6 +30,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs, within
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
+from musclesolve.dynamics.kinematics.low_pass import f90
 from musclesolve.laboratory.checks.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.laboratory.checks.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
 from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import step_of, white_noise
@@ -52,7 +53,6 @@ from musclesolve.laboratory.checks.model.posture import (
     repeated_rows,
     walks,
 )
-from musclesolve.laboratory.motion.signals.low_pass import f90
 from musclesolve.laboratory.results.finding import Finding, error_if
 
 EVIDENCE, EVIDENCE_OF_SIDES = 14.0, 40.0

@@ -38,14 +38,14 @@ from musclesolve._util.sides import (
 )
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
-from musclesolve.laboratory.analysis.opensim.shared_choice import geometry_along
 from musclesolve.laboratory.checks.case import TABLES
 from musclesolve.laboratory.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.geometry import fiber_path_lengths, opensim_geometry
 from musclesolve.models.opensim.model import GROUND, Frame, OpenSimModel, OpenSimMuscle
+from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
+from musclesolve.models.opensim.shared_choice import geometry_along
 from musclesolve.models.share import share_part
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.sharing.cost.cost_registry import find_cost

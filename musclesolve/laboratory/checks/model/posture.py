@@ -20,8 +20,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, split_side, twin, with_side
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import FEW_DEGREES
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.dynamics.kinematics.low_pass import f90, low_pass
 from musclesolve.laboratory.checks.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import bends_at_zero, step_of, white_noise
 from musclesolve.laboratory.checks.model.model_case import (
@@ -36,9 +35,10 @@ from musclesolve.laboratory.checks.model.model_case import (
 )
 from musclesolve.laboratory.checks.model.muscles import size_of
 from musclesolve.laboratory.motion.motion_plausibility import unusual_cutoff
-from musclesolve.laboratory.motion.signals.low_pass import f90, low_pass
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
+from musclesolve.models.opensim.coordinate_motion import FEW_DEGREES
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.segments import segments
 
 FEW = 5

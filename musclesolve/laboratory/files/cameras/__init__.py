@@ -1,4 +1,4 @@
 """Points from the pixels of cameras: the direct linear transformation.
 
-Stands alone on arrays; see `musclesolve.cameras`.
+Stands alone on arrays; see `musclesolve.laboratory`.
 """

@@ -95,9 +95,9 @@ def calibrate_cameras(
             on both sides of the camera, or points that do not belong to their pixels.
 
     Examples:
-        >>> camera = ms.cameras.ring(4)[0]
+        >>> camera = ms.laboratory.camera_ring(4)[0]
         >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
-        >>> found = ms.cameras.calibrate_cameras(points, camera.project(points))
+        >>> found = ms.laboratory.calibrate_cameras(points, camera.project(points))
         >>> np.allclose(found.camera.center, camera.center)
         True
     """

@@ -38,7 +38,7 @@ class Camera:
             camera, -1.0 if it is behind.
 
     Examples:
-        >>> camera = ms.cameras.Camera("front", np.array([800.0, 0, 0, 320, 0, 800.0, 0, 240, 0, 0, 1.0]))
+        >>> camera = ms.laboratory.Camera("front", np.array([800.0, 0, 0, 320, 0, 800.0, 0, 240, 0, 0, 1.0]))
         >>> camera.project(np.array([[0.0, 0.0, 3.0]])).tolist()    # (n, 3) [m] to (n, 2) [px]
         [[80.0, 60.0]]
     """
@@ -144,7 +144,7 @@ class Camera:
 
 def camera_list(cameras: object, where: str) -> list[Camera]:
     """Return cameras as a list; refuse anything else."""
-    expected = "cameras, as ms.cameras.ring and camera_at make, or calibrate_cameras(...).camera"
+    expected = "cameras, as ms.laboratory.ring and camera_at make, or calibrate_cameras(...).camera"
     return [
         check_type(camera, Camera, f"{where}, camera {k}", expected)
         for k, camera in enumerate(one_or_several(cameras), 1)
@@ -183,7 +183,7 @@ def camera_at(
             focal length or an image that is not above zero.
 
     Examples:
-        >>> camera = ms.cameras.camera_at("front", (5.0, 0.0, 1.0), (0.0, 0.0, 1.0))
+        >>> camera = ms.laboratory.camera_at("front", (5.0, 0.0, 1.0), (0.0, 0.0, 1.0))
         >>> camera.project(np.array([[0.0, 0.0, 1.0]])).round(6).tolist()      # the middle of the image [px]
         [[960.0, 540.0]]
     """
@@ -211,7 +211,7 @@ def camera_at(
     return Camera.from_matrix(name, matrix, target)
 
 
-def ring(
+def camera_ring(
     count: int = 4,
     radius: float = 5.0,
     height: float = 2.0,
@@ -231,7 +231,7 @@ def ring(
         InputError: fewer than one camera, a radius that is not above zero, or any fault that ``camera_at`` refuses.
 
     Examples:
-        >>> [camera.name for camera in ms.cameras.ring(4)]
+        >>> [camera.name for camera in ms.laboratory.camera_ring(4)]
         ['camera_1', 'camera_2', 'camera_3', 'camera_4']
     """
     place = "a ring of cameras"

@@ -85,7 +85,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
 
     Examples:
         >>> trial = ms.studies.synthetic_recording("filmed", cameras=4)
-        >>> len(ms.cameras.read_camera_file("filmed/walk.toml").calibrations)
+        >>> len(ms.laboratory.read_camera_file("filmed/walk.toml").calibrations)
         4
     """
     document = Document(file_path(path), CameraFileSettings)
@@ -366,14 +366,14 @@ def write_camera_file(
         InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
 
     Examples:
-        >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "static.trc")
+        >>> markers = ms.laboratory.read_markers(ms.data.reference_stride().parent / "static.trc")
         >>> points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, 3))
-        >>> ms.cameras.write_camera_file(".", ms.cameras.ring(4), points, markers).name
+        >>> ms.laboratory.write_camera_file(".", ms.laboratory.camera_ring(4), points, markers).name
         'cameras.toml'
     """
     folder, place = file_path(folder), "write_camera_file"
     cameras = camera_list(cameras, "cameras")
-    check_type(markers, Markers, "markers", "markers, as from ms.files.read_markers")
+    check_type(markers, Markers, "markers", "markers, as from ms.laboratory.read_markers")
     noise_px = check_number(noise_px, "noise_px", "zero or more pixels", least=0.0)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     control_noise = check_number(control_noise, "control_noise_px", "zero or more pixels", least=0.0)

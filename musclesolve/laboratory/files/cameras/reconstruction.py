@@ -116,9 +116,9 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
         InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
 
     Examples:
-        >>> cameras, points = ms.cameras.ring(4), np.array([[[0.1, 0.2, 1.0]]])
+        >>> cameras, points = ms.laboratory.camera_ring(4), np.array([[[0.1, 0.2, 1.0]]])
         >>> image = np.stack([camera.project(points) for camera in cameras])
-        >>> ms.cameras.reconstruct(cameras, image).position.round(6).tolist()
+        >>> ms.laboratory.reconstruct(cameras, image).position.round(6).tolist()
         [[[0.1, 0.2, 1.0]]]
     """
     pixels = _checked(cameras, image)

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import UP, Array, Mask, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.markers.landmarks import back_landmarks
 from musclesolve.laboratory.motion.ground_reaction import GroundReaction
-from musclesolve.laboratory.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.laboratory.recording.data import SIDES, Event, EventKind, PlateForce, Recording, Side, Trial
 from musclesolve.laboratory.trial.plates.foot_contacts import vertical_force
 from musclesolve.laboratory.trial.recording_checks import jumps as marker_jumps

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask, at_times
-from musclesolve.laboratory.motion.signals.low_pass import (
+from musclesolve.dynamics.kinematics.low_pass import (
     checked_cutoffs,
     checked_order,
     checked_signal,

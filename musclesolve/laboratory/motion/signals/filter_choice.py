@@ -40,9 +40,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import shortened
-from musclesolve.errors import InputError, input_error
-from musclesolve.laboratory.markers.gaps.gap_filling import jumps
-from musclesolve.laboratory.motion.signals.low_pass import (
+from musclesolve.dynamics.kinematics.low_pass import (
     checked_cutoffs,
     checked_order,
     checked_signal,
@@ -54,6 +52,8 @@ from musclesolve.laboratory.motion.signals.low_pass import (
     smoothing_spline,
     two_pass_gain,
 )
+from musclesolve.errors import InputError, input_error
+from musclesolve.laboratory.markers.gaps.gap_filling import jumps
 from musclesolve.laboratory.recording.data import SIDES, Recording
 from musclesolve.laboratory.recording.trial_settings import FilterSettings
 
@@ -140,7 +140,7 @@ def residual_analysis(
     Examples:
         >>> time = np.linspace(0.0, 4.0, 401)
         >>> noise = 0.001 * np.random.default_rng(0).standard_normal(401)
-        >>> chosen = ms.signals.residual_analysis(np.sin(2.0 * np.pi * time) + noise, 100.0)
+        >>> chosen = ms.laboratory.residual_analysis(np.sin(2.0 * np.pi * time) + noise, 100.0)
         >>> 1.0 < float(chosen.cutoff_hz) < 20.0
         True
     """

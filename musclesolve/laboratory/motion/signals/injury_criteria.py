@@ -18,7 +18,7 @@ class HeadInjury:
 
     Examples:
         >>> time = np.linspace(0.0, 0.1, 1001)
-        >>> hit = ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665))
+        >>> hit = ms.laboratory.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665))
         >>> round(hit.end - hit.start, 3)               # the window [s]
         0.015
     """
@@ -41,7 +41,7 @@ def severity_index(time: Array, acceleration: Array) -> float:
         InputError: arrays that do not fit each other, or are not finite.
 
     Examples:
-        >>> ms.signals.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
+        >>> ms.laboratory.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
         3.2
     """
     time, level = _signal(time, acceleration)
@@ -69,7 +69,7 @@ def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.01
 
     Examples:
         >>> time = np.linspace(0.0, 0.1, 1001)
-        >>> round(ms.signals.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665)).value, 2)    # 0.015 s * 50^2.5
+        >>> round(ms.laboratory.head_injury_criterion(time, np.full(1001, 50.0 * 9.80665)).value, 2)  # 0.015 s * 50^2.5
         265.17
     """
     window = check_number(window, "window", "a positive number of seconds", above=0.0)

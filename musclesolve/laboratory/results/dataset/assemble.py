@@ -15,6 +15,7 @@ from musclesolve._util.long_arrays import blocks, in_blocks, in_files, in_memory
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.laboratory.analysis.emg_informed import followed_notes
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredBody
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.results.dataset.labels import DIRECTIONS, Labels, Variable
 from musclesolve.laboratory.results.dataset.muscle_labels import (
@@ -28,7 +29,7 @@ from musclesolve.laboratory.results.dataset.recording_labels import recording_ax
 from musclesolve.laboratory.results.dataset.result_quantities import storable
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.laboratory.results.plausibility import with_verdict
-from musclesolve.models.body import Analysis, Body, SolvedGroup, metabolic_power
+from musclesolve.models.body import Body, SolvedGroup, metabolic_power
 from musclesolve.models.knee import compartments, quadriceps
 from musclesolve.models.share import share
 from musclesolve.models.simulated_body import SimulatedBody
@@ -44,7 +45,7 @@ SAMPLED = 25
 """Number of frames that represent the motion in a mean."""
 
 
-def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
+def knee_labels(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> Labels:
     """Variables of the knees over time and side, NaN for a side without a knee; contact spacing and lift-off.
 
     The external knee adduction moment is -M . (e_axial x e_medial), with the net moment M on the shank about the knee
@@ -105,7 +106,7 @@ def segment_axes(body: Body) -> dict[str, Array]:
     return {} if isinstance(body, SimulatedBody) else model_axes(body)  # type: ignore[arg-type]
 
 
-def labels_of(body: Body, analysis: Analysis, paths: bool) -> Labels:
+def labels_of(body: Body, analysis: MeasuredAnalysis, paths: bool) -> Labels:
     """Labels of one kind of body in an analysis, which no other kind has."""
     if isinstance(body, RecordedBody):
         return recording_labels(body, analysis, paths)
@@ -139,7 +140,9 @@ OF_ANALYSIS = ("file_changed", "gait_events", "muscle_parameters", "remark")
 """Codes of warnings of an analysis that the checks of the recording or model do not report."""
 
 
-def assemble(analysis: Analysis, examined: Sequence[Finding] | None = None, paths: bool = True) -> xr.Dataset:
+def assemble(
+    analysis: MeasuredAnalysis, examined: Sequence[Finding] | None = None, paths: bool = True
+) -> xr.Dataset:
     """Label all numbers of an analysis, with units and provenance.
 
     examined: findings on the recording or model; None without a check, and then the warnings of the analysis itself
@@ -230,7 +233,7 @@ def _of_warning(note: WarningNote) -> Finding:
     return replace(entry, code=note.code, remedy=note.remedy or entry.remedy)
 
 
-def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
+def _of_dofs(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     """Motion and moments, and the moments that muscles do not produce; NaN without muscles.
 
     The remaining moment is a reserve where the moment is shared among muscles, otherwise an unassigned moment; the
@@ -263,7 +266,7 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     return {name: (("time", "dof"), values) for name, values in arrays.items()}
 
 
-def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
+def _of_muscles(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     """Return the variables of muscles and joints of the shared parts, with moment arms and ranges of the fibers."""
     parts, joints = analysis.parts, analysis.body.joints
     rigid = any(part.tendons is None for part in parts)
@@ -291,7 +294,7 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
     return variables
 
 
-def _of_sides(analysis: Analysis) -> dict[str, Variable]:
+def _of_sides(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     """Status (the worst of its parts), certificate and cost of each side."""
     of_sides = [[part.solution for part in analysis.of_side(side)] for side in analysis.sides]
     combined: dict[str, tuple[str, Callable[..., AnyArray]]] = {
@@ -309,7 +312,7 @@ def _of_sides(analysis: Analysis) -> dict[str, Variable]:
     return variables
 
 
-def _components(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
+def _components(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> dict[str, Variable]:
     """Forces at the joints with muscle forces, in the axes of a segment."""
     joints = analysis.body.joints
     if not joints or not segment_axes:
@@ -323,13 +326,15 @@ def _components(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str,
     return {"contact_force_component": (("time", "joint", "direction"), components)}
 
 
-def judged_result(body: Body, findings: Sequence[Finding], progress: Progress | None = None) -> xr.Dataset:
+def judged_result(
+    body: MeasuredBody, findings: Sequence[Finding], progress: Progress | None = None
+) -> xr.Dataset:
     """Share the moments of a body, label the result with the findings on the trial, and judge it."""
     return with_verdict(shared_result(body, findings, progress))
 
 
 def shared_result(
-    body: Body, findings: Sequence[Finding], progress: Progress | None = None, paths: bool = True
+    body: MeasuredBody, findings: Sequence[Finding], progress: Progress | None = None, paths: bool = True
 ) -> xr.Dataset:
     """Share the moments of a body, and label the result with the findings on the trial; paths: as of `assemble`."""
     report = progress or no_progress

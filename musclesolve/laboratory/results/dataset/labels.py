@@ -12,13 +12,13 @@ from musclesolve._util.long_arrays import in_blocks
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import to_cardan
-from musclesolve.laboratory.recording.trial_settings import REDUCED
 from musclesolve.laboratory.results.dataset.result_quantities import BACKWARD
+from musclesolve.models.settings import REDUCED
 from musclesolve.muscles.paths.paths import joined_paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 if TYPE_CHECKING:  # both load the analysis
-    from musclesolve.laboratory.analysis.mechanics import MotionChange
+    from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 
 Variable = tuple[tuple[str, ...], AnyArray] | tuple[tuple[str, ...], AnyArray, dict[str, object]]
 """Dimensions, values and attributes of a variable of a result."""

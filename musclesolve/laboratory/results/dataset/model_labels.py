@@ -10,9 +10,7 @@ from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, PREDICTED, RIGID
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import ORDER
-from musclesolve.laboratory.analysis.opensim.load_dynamics import LoadDynamics
-from musclesolve.laboratory.analysis.opensim.model_body import ModelBody
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.motion.events.foot_events import headings
 from musclesolve.laboratory.results.dataset import labels
 from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_SIDE
@@ -30,10 +28,11 @@ from musclesolve.laboratory.results.dataset.muscle_labels import (
     reasons_of_sides,
 )
 from musclesolve.laboratory.trial.trial_file import change_notes, input_lines
-from musclesolve.models.body import Analysis
+from musclesolve.models.opensim.coordinate_motion import ORDER
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.geometry import path_lines
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.models.opensim.load_dynamics import LoadDynamics
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
@@ -42,7 +41,7 @@ from musclesolve.muscles.strength import stated_texts
 from musclesolve.tables.text_file import sha256
 
 
-def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Labels:
+def model_labels(body: MeasuredModel, analysis: MeasuredAnalysis, paths: bool) -> labels.Labels:
     """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
@@ -104,7 +103,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Lab
     )
 
 
-def _of_change(body: ModelBody) -> dict[str, Variable]:
+def _of_change(body: MeasuredModel) -> dict[str, Variable]:
     """Residual at the root after and before a change of the motion, and the change; none without a change."""
     if (change := body.change) is None or body.dynamics is None:
         return {}
@@ -119,7 +118,7 @@ def _of_change(body: ModelBody) -> dict[str, Variable]:
     return {**residual, "motion_change": (("time", "point"), change.change)}
 
 
-def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
+def _of_ground(analysis: MeasuredAnalysis, body: MeasuredModel) -> dict[str, Variable]:
     """Ground reaction force and its center of pressure under each side, NaN where its moments are not measured.
 
     Loads on several bodies of a side are summed; empty where no load acts on a body of a side.
@@ -160,7 +159,7 @@ FEET = ("calcn", "foot")
 """Names of the body with heel and sole, without side."""
 
 
-def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
+def _angles(analysis: MeasuredAnalysis, body: MeasuredModel) -> dict[str, Variable]:
     """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
 
     Axes of bodies: x forward, y up, z to the right with all coordinates zero; x of the foot from heel to toes.
@@ -191,7 +190,7 @@ def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
     return {"heading": (("time",), heading), **labels.body_angles(turned, feet, heading, analysis.sides)}
 
 
-def model_axes(body: ModelBody) -> dict[str, Array]:
+def model_axes(body: MeasuredModel) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
     The axes belong to the segment distal to a hip or knee, or above an ankle.
@@ -207,7 +206,7 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
     return axes
 
 
-def _provenance(body: ModelBody) -> dict[str, object]:
+def _provenance(body: MeasuredModel) -> dict[str, object]:
     motion, model, muscles, time = body.motion, body.model, body.settings.muscles, body.settings.time
     if body.trial is not None:
         inputs = input_lines(body.trial)
@@ -346,7 +345,7 @@ def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> Variables
     }
 
 
-def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:
+def simulated_labels(body: SimulatedBody, analysis: MeasuredAnalysis, paths: bool) -> Labels:
     """Labels of a model of another program; names are the model's; paths: as of `assemble`."""
     model, drawing = body.model, body.model.drawing(body.positions)
     bones = [

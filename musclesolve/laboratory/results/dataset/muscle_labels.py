@@ -18,12 +18,13 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import enumerated
 from musclesolve.laboratory.analysis.emg_informed import follows_emg, predicted_channels
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.analysis.run_options import Options
 from musclesolve.laboratory.recording.data import Emg, Fascicles
 from musclesolve.laboratory.results.dataset.labels import Variable, VariablesAndAttributes
 from musclesolve.laboratory.results.dataset.result_quantities import directions
-from musclesolve.models.body import Analysis, SolvedGroup
+from musclesolve.models.body import SolvedGroup
 from musclesolve.models.simulated_body import SimulatedBody
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
@@ -47,7 +48,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 
-def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
+def fiber_range(analysis: MeasuredAnalysis) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
     ends = []
     for part in analysis.parts:
@@ -62,7 +63,7 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     return least, greatest
 
 
-def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
+def fiber_notes(analysis: MeasuredAnalysis, options: Options) -> list[str]:
     """A sentence on the muscles whose fibers leave the plausible range here and in the reference model, whose operating
     ranges the rule of fiber lengths keeps; the warning on these fibers is a finding of the result.
     """
@@ -81,7 +82,7 @@ def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
     return [f"{said}, over its range of motion: {', '.join(too.values())}."] * bool(too)
 
 
-def balance_error(analysis: Analysis) -> dict[str, Variable]:
+def balance_error(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     """The largest defect of the elastic tendons of each side."""
     states = [part.tendons for part in analysis.parts if part.tendons is not None]
     if not states:
@@ -92,7 +93,7 @@ def balance_error(analysis: Analysis) -> dict[str, Variable]:
     return {"tendon_balance_error": (("time", "side"), np.stack(error, axis=1))}
 
 
-def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
+def emg_labels(analysis: MeasuredAnalysis) -> VariablesAndAttributes:
     """Envelopes, the activation expected from them, and the agreement of activation with the envelopes, by channel.
 
     Where the cost follows EMG, agreement is computed for each channel predicted while it alone is not followed. The
@@ -122,7 +123,7 @@ def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
     return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
 
 
-def fascicle_labels(analysis: Analysis) -> VariablesAndAttributes:
+def fascicle_labels(analysis: MeasuredAnalysis) -> VariablesAndAttributes:
     """Measured fascicle lengths in every frame, and the differences of the fiber lengths from them."""
     measured, time, names = analysis.body.fascicles, analysis.body.time, analysis.body.muscles
     if measured is None or not measured.channels:
@@ -197,7 +198,7 @@ CHECK_FIRST = (
 LAST_RESORT = "; only where check finds no fault, for it would hide one"
 
 
-def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
+def reasons_of_sides(analysis: MeasuredAnalysis) -> dict[str, list[str]]:
     """The attributes reasons_r, reasons_l and reasons_other: sentences on the parts of each side that lack moments.
 
     For an OpenSim model also a sentence on each coordinate that is beyond its range in such frames.

@@ -11,6 +11,7 @@ from musclesolve._util.messages import WarningNote
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import PREDICTED
 from musclesolve.dynamics.model.segment_inertia import inertia_source
+from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.analysis.mechanics import measured_moments
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.markers.landmarks import HINGES
@@ -30,7 +31,6 @@ from musclesolve.laboratory.results.dataset.muscle_labels import (
     reasons_of_sides,
 )
 from musclesolve.laboratory.trial.trial_file import change_notes, input_lines
-from musclesolve.models.body import Analysis
 from musclesolve.muscles.strength import parameter_warnings, stated_texts
 
 REPLACED = (
@@ -39,7 +39,7 @@ REPLACED = (
 )
 
 
-def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> labels.Labels:
+def recording_labels(body: RecordedBody, analysis: MeasuredAnalysis, paths: bool) -> labels.Labels:
     """Labels of the human along a recording; paths: as of `assemble`."""
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion

@@ -17,6 +17,7 @@ import musclesolve as ms
 from musclesolve._util.arrays import long_enough, time_spans
 from musclesolve.laboratory.checks.case import case_of, load
 from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.results.judgement import Report
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")
@@ -39,7 +40,7 @@ def refusal(trial: Path) -> ms.InputError | None:
     return None
 
 
-def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # type: ignore[name-defined]
+def examined(files: dict[str, bytes], folder: Path) -> Report:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     report = ms.check(folder / "trial.toml")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from trial_copy import TrialCopy
 
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from tests.support.recorded_data import recorded
 
 

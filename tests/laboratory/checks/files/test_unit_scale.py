@@ -13,10 +13,10 @@ from examined import examined
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import read_mot, write_mot
 from musclesolve.laboratory.checks.files.times_units_axes import unit_of_points
 from musclesolve.laboratory.trial.plates.foot_contacts import FootTrack
 from musclesolve.studies import synthetic_recording
+from musclesolve.tables import read_mot, write_mot
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

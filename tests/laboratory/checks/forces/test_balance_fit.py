@@ -10,7 +10,7 @@ import pytest
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.case import in_order, load, rotate_plate, rotate_recordings
 from musclesolve.laboratory.checks.forces.plate_axes import passages
 from musclesolve.laboratory.checks.forces.plate_balance import (

@@ -13,7 +13,7 @@ from scipy.interpolate import make_interp_spline
 from trial_copy import TrialCopy
 
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.checks.forces.newtons_law import speed_of_belt
 from musclesolve.laboratory.checks.forces.plate_balance import BalanceFit, _over_strides, balance

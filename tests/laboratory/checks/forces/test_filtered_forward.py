@@ -11,7 +11,7 @@ from recorded_data import recorded
 from scipy.signal import butter, filtfilt, lfilter
 from trial_copy import TrialCopy
 
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.case import load
 from musclesolve.laboratory.checks.forces.newtons_law import pull_after_contacts
 

@@ -13,7 +13,7 @@ from examined import examined
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import PlateForce, Trial
+from musclesolve.laboratory import PlateForce, Trial
 from musclesolve.laboratory.checks.case import case_of
 from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import (
     LARGEST_ZERO,

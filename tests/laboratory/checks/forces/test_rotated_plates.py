@@ -11,7 +11,7 @@ from other_walks import rotate_plates
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

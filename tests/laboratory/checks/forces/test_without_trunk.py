@@ -14,7 +14,7 @@ from recorded_data import recorded
 from trial_copy import TrialCopy
 
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.forces.newtons_law import frame_rate
 from musclesolve.laboratory.checks.forces.plate_axes import horizontal_axes
 

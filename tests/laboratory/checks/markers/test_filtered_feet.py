@@ -9,8 +9,8 @@ import pytest
 from examined import examined
 from trial_copy import TrialCopy
 
-from musclesolve.files import Trial
-from musclesolve.signals import low_pass
+from musclesolve.dynamics import low_pass
+from musclesolve.laboratory import Trial
 
 
 @pytest.mark.parametrize(("cutoff", "found"), [(2.0, True), (3.0, True), (6.0, False)])

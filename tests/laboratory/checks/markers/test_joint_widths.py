@@ -10,7 +10,7 @@ from examined import examined
 from thorough import some
 from trial_copy import TrialCopy
 
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 
 MARKERS = {"r": ("R.Knee", "R.MKnee"), "l": ("L.Knee", "L.MKnee")}
 

@@ -9,7 +9,7 @@ import pytest
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.markers.body_distances import crossings, pieces
 from tests.support.recorded_data import recorded
 

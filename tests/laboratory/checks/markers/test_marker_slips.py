@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.markers.trajectories import _swinging, slips_and_lengths
 from tests.support.examined import loaded
 from tests.support.recorded_data import recorded

@@ -11,7 +11,6 @@ from recorded_data import recorded
 
 from musclesolve.data import reference_stride
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.files import Markers
 from musclesolve.laboratory.checks.case import Case, Role, change_markers, load
 from musclesolve.laboratory.checks.markers.body_distances import (
     joints_apart,
@@ -19,6 +18,7 @@ from musclesolve.laboratory.checks.markers.body_distances import (
     other_carriers,
     soles_when_standing,
 )
+from musclesolve.tables import Markers
 
 
 @pytest.fixture(scope="module")

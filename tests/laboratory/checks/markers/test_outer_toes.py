@@ -10,8 +10,9 @@ import pytest
 from examined import loaded
 
 import musclesolve
-from musclesolve.files import Markers, Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.markers.landmark_order import OUTER_TOE, ankle_inside, outer_toes
+from musclesolve.tables import Markers
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 OF_FEET = ("heel", "toe", "metatarsal_5", "ankle_medial", "ankle_lateral")

@@ -10,7 +10,7 @@ from recorded_data import recorded
 from trial_copy import TrialCopy
 
 import musclesolve
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.studies import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -10,7 +10,7 @@ import pytest
 from examined import loaded
 
 from musclesolve.data import reference_stride
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.markers.body_distances import LEG, markers_of
 from musclesolve.laboratory.checks.markers.trajectories import _swinging
 from musclesolve.studies.synthetic.recording_options import skin

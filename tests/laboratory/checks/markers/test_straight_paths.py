@@ -13,11 +13,11 @@ from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import check
-from musclesolve.files import Trial
+from musclesolve.dynamics import low_pass
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.checks.case import Case, change_markers, load
 from musclesolve.laboratory.checks.files.times_units_axes import copied_frames
 from musclesolve.laboratory.checks.markers.trajectories import held_samples, noise
-from musclesolve.signals import low_pass
 from musclesolve.studies import synthetic_recording
 
 

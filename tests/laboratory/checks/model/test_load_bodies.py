@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics
 from musclesolve.laboratory.checks.model.load_balance import bodies_of_loads, cut_loads, feet_of_loads
 from musclesolve.laboratory.checks.model.model_case import ModelCase, Motion
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.external_loads import ExternalLoad
+from musclesolve.models.opensim.load_dynamics import load_dynamics
 
 TIME = np.linspace(0.0, 2.0, 101)
 DOFS = ("hip_adduction_r", "ankle_angle_r", "hip_adduction_l", "ankle_angle_l")

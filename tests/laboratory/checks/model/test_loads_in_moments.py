@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_model import measured_model
 from model_faults import Trial, load_trials
-from modeled import modeled
 from recorded_data import recorded
 
-from musclesolve.files import Table
-from musclesolve.laboratory.analysis.opensim.load_dynamics import whole_motion
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.models.opensim import inverse_dynamics
 from musclesolve.models.opensim.external_loads import ExternalLoad
+from musclesolve.models.opensim.load_dynamics import whole_motion
+from musclesolve.tables import Table
 
 Change = Callable[[ExternalLoad], ExternalLoad]
 
@@ -41,7 +41,10 @@ def codes_of(trial: Trial, change: Change, first: float = 0.1, last: float = 2.3
         f"{name}_{'moment' if turn else 'force'}" for name, turn in zip(found.coordinates, turns, strict=True)
     )
     moments = Table(found.time, names, np.asarray(found.force), False, Path())
-    return {each.code for each in findings_of_body(modeled(trial.model, trial.coordinates, moments).measured)}
+    return {
+        each.code
+        for each in findings_of_body(measured_model(trial.model, trial.coordinates, moments).measured)
+    }
 
 
 def other_foot(load: ExternalLoad) -> ExternalLoad:

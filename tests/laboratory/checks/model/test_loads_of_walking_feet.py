@@ -11,10 +11,10 @@ from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_coordina
 from recorded_data import recorded
 
 from musclesolve._util.arrays import true_runs
+from musclesolve.dynamics import low_pass
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.checks.model.load_units_and_axes import scaled
 from musclesolve.models.opensim.external_loads import ExternalLoad
-from musclesolve.signals import low_pass
 
 WALKS = ("knee", "service", "overground")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from measured_model import measured_model
 from model_faults import (
     LOAD_FAULTS,
     MOMENT_FAULTS,
@@ -23,7 +24,6 @@ from model_faults import (
     one_channel_reversed,
     three_plates,
 )
-from modeled import modeled
 from recorded_data import recorded
 from refusals import refused
 from thorough import THOROUGH, of_each
@@ -264,7 +264,7 @@ def test_loads_of_nearly_twice_the_size_are_no_unit() -> None:
 
 def test_noise_that_unbalances_frames_names_the_filter() -> None:
     case = trials()["overground"]
-    noisy = modeled(
+    noisy = measured_model(
         case.model, case.coordinates, loads=recorded("rajagopal_walk") / "walk_grf.mot", cutoff_hz=None
     ).measured
     (found,) = [each for each in findings_of_body(noisy) if each.code == "unbalanced"]

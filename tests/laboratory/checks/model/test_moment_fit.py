@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from musclesolve import read_osim
-from musclesolve.files import Table, read_mot
-from musclesolve.laboratory.analysis.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
-from musclesolve.laboratory.analysis.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.laboratory.checks.model import given_moments, load_balance
 from musclesolve.laboratory.checks.model.load_units_and_axes import best_fit
 from musclesolve.laboratory.checks.model.model_case import ModelCase, Motion
 from musclesolve.models.opensim import inverse_dynamics
+from musclesolve.models.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.models.opensim.external_loads import ExternalLoad, foot_of_side
+from musclesolve.models.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.tables import Table, read_mot
 
 TIME = np.linspace(0.0, 2.0, 201)
 

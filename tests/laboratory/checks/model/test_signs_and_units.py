@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from modeled import modeled
+from measured_model import measured_model
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.files import read_mot
 from musclesolve.laboratory.checks.model.examine import findings_of_body, usual_gravity
 from musclesolve.laboratory.results.finding import Finding
+from musclesolve.tables import read_mot
 
 
 @pytest.mark.parametrize("fitting", [False, True])
@@ -25,7 +25,7 @@ def test_a_reversed_knee_convention_leaves_unit_and_columns_alone(fitting: bool)
     values = table.values.copy()
     if fitting:
         values[:, knees] *= -1.0
-    body = modeled(
+    body = measured_model(
         ms.read_osim(recorded("opensim_models") / "gait2392.osim"),
         replace(table, values=values),
         folder / "opensim_id.sto",
@@ -39,7 +39,7 @@ def of_loads(loads: Path, gravity: float = 1.0) -> list[Finding]:
     folder = recorded("rajagopal_walk") / "reference"
     model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
     model = replace(model, gravity=gravity * model.gravity)
-    return findings_of_body(modeled(model, read_mot(folder / "opensim_ik.mot"), loads=loads))
+    return findings_of_body(measured_model(model, read_mot(folder / "opensim_ik.mot"), loads=loads))
 
 
 @pytest.mark.parametrize("share", [0.5, 3.28])
@@ -57,8 +57,8 @@ def test_gravity_is_named_beside_given_moments(gravity: tuple[float, float, floa
     folder = recorded("rajagopal_walk") / "reference"
     model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
     coordinates, moments = read_mot(folder / "opensim_ik.mot"), read_mot(folder / "opensim_id.sto")
-    sound = {each.code for each in findings_of_body(modeled(model, coordinates, moments))}
-    body = modeled(replace(model, gravity=np.array(gravity)), coordinates, moments)
+    sound = {each.code for each in findings_of_body(measured_model(model, coordinates, moments))}
+    body = measured_model(replace(model, gravity=np.array(gravity)), coordinates, moments)
     assert {each.code for each in findings_of_body(body)} - sound == {"gravity"}
 
 
@@ -68,11 +68,11 @@ def test_gravity_keeps_the_axis_along_which_a_person_stands() -> None:
     table, moments = read_mot(folder / "opensim_ik.mot"), read_mot(folder / "opensim_id.sto")
     stands_along_z = table.values + 90.0 * (np.array(table.names) == "pelvis_list")
     moon = replace(model, gravity=np.array([0.0, 0.0, -1.62]))
-    body = modeled(moon, replace(table, values=stands_along_z), moments)
+    body = measured_model(moon, replace(table, values=stands_along_z), moments)
     (found,) = (each for each in findings_of_body(body) if each.code.startswith("gravity"))
     assert found.code == "gravity" and "write 0 0 -9.80665 as gravity" in str(found.remedy)
     assert usual_gravity(body) == pytest.approx([0.0, 0.0, -9.80665])
-    assert usual_gravity(modeled(moon, table, moments)) == pytest.approx([0.0, -9.80665, 0.0])
+    assert usual_gravity(measured_model(moon, table, moments)) == pytest.approx([0.0, -9.80665, 0.0])
 
 
 def test_loads_in_body_weights_that_load_no_plate_are_found(tmp_path: Path) -> None:

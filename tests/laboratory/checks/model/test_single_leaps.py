@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from modeled import modeled
+from measured_model import measured_model
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.files import Table, read_mot
 from musclesolve.laboratory.checks.model.coordinates import single_leaps
 from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.tables import Table, read_mot
 
 ROW = 60
 
@@ -35,7 +35,7 @@ def with_leap(table: Table, name: str, size: float) -> Table:
 
 
 def findings(coordinates: Table, moments: Table):
-    return findings_of_body(modeled(walk()[0], coordinates, moments))
+    return findings_of_body(measured_model(walk()[0], coordinates, moments))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_moment_that_a_leap_changes_makes_it_an_error(name: str, severity: s
 
 def test_without_masses_a_great_leap_is_an_error_of_unknown_cost() -> None:
     model, coordinates, moments = walk()
-    body = modeled(replace(model, masses={}), with_leap(coordinates, "knee_angle_r", 30.0), moments)
+    body = measured_model(replace(model, masses={}), with_leap(coordinates, "knee_angle_r", 30.0), moments)
     (leap,) = [each for each in findings_of_body(body) if each.code == "single_leap"]
     assert leap.severity == "error" and leap.cost is None
 
@@ -153,7 +153,7 @@ def test_a_column_that_leaps_for_several_frames_is_named(frames: int) -> None:
 def test_masses_of_both_sides_that_no_limb_has_are_named(stem: str, change: Callable[[Any], Any]) -> None:
     model, coordinates, moments = walk()
     wrong = {name: change(model.masses[name]) for name in (f"{stem}_r", f"{stem}_l")}
-    body = modeled(replace(model, masses={**model.masses, **wrong}), coordinates, moments)
+    body = measured_model(replace(model, masses={**model.masses, **wrong}), coordinates, moments)
     said = [each for each in findings_of_body(body) if each.code == "segment_mass"]
     assert [each.severity for each in said] == ["warning"] and f"{stem}_r" in said[0].what
 
@@ -162,7 +162,7 @@ def test_a_mass_center_beside_the_one_of_the_other_side_is_named() -> None:
     model, coordinates, moments = walk()
     foot = model.masses["calcn_l"]
     moved = replace(foot, center=foot.center + 0.05 * np.eye(3)[0])
-    body = modeled(replace(model, masses={**model.masses, "calcn_l": moved}), coordinates, moments)
+    body = measured_model(replace(model, masses={**model.masses, "calcn_l": moved}), coordinates, moments)
     said = [each.what for each in findings_of_body(body) if each.code == "segment_mass"]
     (what,) = said
     assert what.startswith("mass centers of calcn_r and calcn_l 50 mm apart on their bodies")

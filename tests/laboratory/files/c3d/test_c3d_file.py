@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.files import Event, read_c3d, read_markers
+from musclesolve.laboratory import Event, read_c3d, read_markers
 from musclesolve.laboratory.files.c3d.c3d_description import Coding
 from musclesolve.laboratory.files.c3d.c3d_file import stated_events
 from musclesolve.laboratory.files.c3d.force_platforms import read_plates

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from c3d_files import write_c3d
 
-from musclesolve.files import read_c3d, read_markers
+from musclesolve.laboratory import read_c3d, read_markers
 from musclesolve.laboratory.files.c3d.c3d_file import full_names
 from musclesolve.laboratory.markers.marker_names import MarkerNames
 

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.files import read_c3d
+from musclesolve.laboratory import read_c3d
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 from musclesolve.laboratory.draft.subject_size import GivenSubject
 from musclesolve.laboratory.forces import mechanics, recording_of

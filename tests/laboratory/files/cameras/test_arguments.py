@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from musclesolve.cameras import Camera, calibrate_cameras, camera_at, reconstruct, ring
+from musclesolve.laboratory import Camera, calibrate_cameras, camera_at, camera_ring, reconstruct
 from tests.support.refusals import refused
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
-FOUR = ring(4)
+FOUR = camera_ring(4)
 SEEN = np.stack([camera.project(CUBE[None]) for camera in FOUR])
 A = FOUR[0].coefficients
 
@@ -39,11 +39,11 @@ TARGET = [0.0, 0.0, 1.0]
         (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, image_size=(0.0, 5.0)), ("bad_number", "side")),
         (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, image_size=7.0), ("bad_shape", "size")),
         (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, up=[0.0, 1.0]), ("bad_shape", "upward")),
-        (lambda: ring(0), ("bad_number", "the number of cameras", "0")),
-        (lambda: ring(2.5), ("bad_number", "the number of cameras", "2.5")),
-        (lambda: ring(3, 0.0), ("bad_number", "the radius", "0")),
-        (lambda: ring(3, height=np.inf), ("bad_number", "the height", "inf")),
-        (lambda: ring(3, target=[0.0, 1.0]), ("bad_shape", "the target")),
+        (lambda: camera_ring(0), ("bad_number", "the number of cameras", "0")),
+        (lambda: camera_ring(2.5), ("bad_number", "the number of cameras", "2.5")),
+        (lambda: camera_ring(3, 0.0), ("bad_number", "the radius", "0")),
+        (lambda: camera_ring(3, height=np.inf), ("bad_number", "the height", "inf")),
+        (lambda: camera_ring(3, target=[0.0, 1.0]), ("bad_shape", "the target")),
         (lambda: calibrate_cameras(CUBE, SEEN[0, 0], "a", 5), ("bad_type", "camera 'a'", "int")),
         (lambda: calibrate_cameras(CUBE, SEEN[0, 0], "a", ["b"]), ("bad_shape", "1 names")),
         (lambda: calibrate_cameras(None, None), ("not_numbers", "control points")),
@@ -57,7 +57,7 @@ def test_what_is_none_is_refused(call: Callable[[], object], parts: tuple[str, .
 
 def test_whole_numbers_lists_and_names_that_are_numbers_are_taken() -> None:
     assert camera_at("a", [5, 1, 1], (0, 0, 1), 1000).front == 1.0
-    assert len(ring(np.int64(3))) == 3
+    assert len(camera_ring(np.int64(3))) == 3
     assert reconstruct(tuple(FOUR), SEEN.tolist(), 0).noise == 0.0
     assert calibrate_cameras(CUBE.tolist(), SEEN[0, 0].tolist(), labels=range(8)).labels[7] == "7"
     assert Camera("a", list(A), -3).front == -1.0

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from musclesolve.cameras import Camera, calibrate_cameras, camera_at, ring
 from musclesolve.errors import InputError
+from musclesolve.laboratory import Camera, calibrate_cameras, camera_at, camera_ring
 from musclesolve.laboratory.files.cameras.calibration import distance_and_error
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
@@ -55,7 +55,7 @@ def test_units_and_origins_of_world_and_image_do_not_matter(seed: int) -> None:
 
 def test_the_residual_in_pixels_is_the_least_there_is() -> None:
     rng = np.random.default_rng(3)
-    camera, points = ring(4)[2], some_points(3, 8)
+    camera, points = camera_ring(4)[2], some_points(3, 8)
     image = camera.project(points) + 3.0 * rng.normal(size=(14, 2))
     found = calibrate_cameras(points, image)
 
@@ -76,7 +76,7 @@ def test_the_residual_in_pixels_is_the_least_there_is() -> None:
 
 def test_the_noise_is_estimated_without_bias() -> None:
     rng = np.random.default_rng(4)
-    camera, points = ring(4)[0], some_points(4, 6)
+    camera, points = camera_ring(4)[0], some_points(4, 6)
     noise = [
         calibrate_cameras(points, camera.project(points) + 0.7 * rng.normal(size=(12, 2))).noise
         for _ in range(150)
@@ -87,7 +87,7 @@ def test_the_noise_is_estimated_without_bias() -> None:
 
 def test_a_badly_digitized_point_is_named() -> None:
     rng = np.random.default_rng(5)
-    camera, points = ring(4)[0], some_points(5, 10)
+    camera, points = camera_ring(4)[0], some_points(5, 10)
     image = camera.project(points) + 0.5 * rng.normal(size=(16, 2))
     labels = [f"P{k}" for k in range(16)]
     assert calibrate_cameras(points, image, labels=labels).outlying == ()
@@ -97,7 +97,7 @@ def test_a_badly_digitized_point_is_named() -> None:
 
 def refused(points: object, image: object = None) -> str:
     if image is None:
-        image = ring(4)[0].project(np.asarray(points))
+        image = camera_ring(4)[0].project(np.asarray(points))
     with pytest.raises(InputError) as error:
         calibrate_cameras(points, image, "left")
     message = str(error.value)
@@ -121,7 +121,7 @@ def test_points_that_cannot_determine_a_camera_are_refused_by_name() -> None:
 
 def test_a_critical_configuration_is_refused() -> None:
     # A plane and a line through the camera.
-    camera = ring(4)[0]
+    camera = camera_ring(4)[0]
     flat = np.random.default_rng(7).uniform(-1.0, 1.0, (10, 3)) * [1.0, 1.0, 0.0]
     line = camera.center + np.linspace(0.6, 0.9, 4)[:, None] * ([0.1, 0.2, 0.5] - camera.center)
     assert "leave the camera undetermined" in refused(np.vstack([flat, line]))
@@ -129,7 +129,7 @@ def test_a_critical_configuration_is_refused() -> None:
 
 def nearly_on_a_twisted_cubic(error: float) -> np.ndarray:
     """Points as near to a twisted cubic through camera 1 of four: with it, they are critical for that camera."""
-    camera = ring(4)[0]
+    camera = camera_ring(4)[0]
     side = np.cross(camera.direction, [0.0, 0.0, 1.0])
     axes = np.stack([1.5 * camera.direction, 0.6 * side, 0.25 * np.cross(side, camera.direction)])
     along, there = np.linspace(-1.0, 1.0, 12), -2.5
@@ -138,7 +138,7 @@ def nearly_on_a_twisted_cubic(error: float) -> np.ndarray:
 
 
 def test_points_next_to_a_critical_curve_are_refused_as_well() -> None:
-    camera = ring(4)[0]
+    camera = camera_ring(4)[0]
     for error in (0.0, 1e-4, 1e-3):
         assert "leave the camera undetermined" in refused(nearly_on_a_twisted_cubic(error))
     # Away from it they determine the camera, worse than points in the corners of a volume.
@@ -151,7 +151,7 @@ def test_points_next_to_a_critical_curve_are_refused_as_well() -> None:
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("points", [CUBE, some_points(10, 6), 0.4 * CUBE, CUBE * [1.0, 0.1, 1.0]])
 def test_the_center_scatters_as_predicted(points: np.ndarray) -> None:
-    rng, camera = np.random.default_rng(11), ring(4)[0]
+    rng, camera = np.random.default_rng(11), camera_ring(4)[0]
     exact = calibrate_cameras(points, camera.project(points))
     assert exact.distance_to_points == pytest.approx(np.linalg.norm(camera.center - points.mean(axis=0)))
     # Small errors: the law is of first order.
@@ -169,7 +169,7 @@ def test_the_center_scatters_as_predicted(points: np.ndarray) -> None:
 
 
 def test_the_error_of_the_center_is_its_slope_times_that_of_the_coefficients() -> None:
-    rng, coefficients = np.random.default_rng(12), ring(4)[1].coefficients
+    rng, coefficients = np.random.default_rng(12), camera_ring(4)[1].coefficients
     # Errors of every coefficient in proportion to it, so that all of them count.
     slopes = rng.normal(size=(24, 11)) / coefficients
     distance, error = distance_and_error(coefficients, slopes)
@@ -180,7 +180,7 @@ def test_the_error_of_the_center_is_its_slope_times_that_of_the_coefficients() -
         by_coefficient[:, k] = (up - down) / (2.0 * step[k])
     covariance = by_coefficient @ np.linalg.inv(slopes.T @ slopes) @ by_coefficient.T
     assert error == pytest.approx(np.sqrt(np.trace(covariance)), rel=1e-5)
-    assert distance == pytest.approx(np.linalg.norm(ring(4)[1].center))
+    assert distance == pytest.approx(np.linalg.norm(camera_ring(4)[1].center))
 
 
 def test_a_camera_that_stands_nowhere_has_no_known_place() -> None:
@@ -191,7 +191,7 @@ def test_a_camera_that_stands_nowhere_has_no_known_place() -> None:
 
 
 def test_numbers_and_shapes_that_are_none_are_refused() -> None:
-    image = ring(4)[0].project(CUBE)
+    image = camera_ring(4)[0].project(CUBE)
     lost, far = image.copy(), CUBE.copy()
     lost[2, 1], far[5, 0] = np.nan, np.inf
     assert "control point '3'" in refused(CUBE, lost)
@@ -205,6 +205,6 @@ def test_numbers_and_shapes_that_are_none_are_refused() -> None:
 
 def test_pixels_of_other_points_are_refused() -> None:
     points = some_points(8, 8)
-    image = ring(4)[0].project(points)
+    image = camera_ring(4)[0].project(points)
     message = refused(points, np.roll(image, 3, axis=0))
     assert "fit their pixels only to" in message or "behind the camera" in message

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve.cameras import Camera, camera_at, ring
+from musclesolve.laboratory import Camera, camera_at, camera_ring
 from tests.support.refusals import refused
 
 COEFFICIENTS = np.array([100.0, 2.0, -3.0, 640.0, 4.0, -110.0, 5.0, 360.0, 0.01, 0.2, 0.03])
@@ -46,7 +46,7 @@ def test_a_placed_camera_stands_and_looks_as_it_was_placed(seed: int) -> None:
 
 @pytest.mark.parametrize("count", range(1, 9))
 def test_the_cameras_of_a_ring_see_its_target_from_different_sides(count: int) -> None:
-    cameras = ring(count, target=(1.0, 2.0, 0.9))
+    cameras = camera_ring(count, target=(1.0, 2.0, 0.9))
     assert len({camera.name for camera in cameras}) == count
     for camera in cameras:
         np.testing.assert_allclose(camera.project([1.0, 2.0, 0.9]), [960.0, 540.0], atol=1e-8)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from musclesolve.cameras import calibrate_cameras, read_camera_file, ring, write_camera_file
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, read_trc
+from musclesolve.laboratory import calibrate_cameras, camera_ring, read_camera_file, write_camera_file
 from musclesolve.laboratory.files.cameras.reconstruction import largest_noise, read_camera_markers
+from musclesolve.tables import Markers, read_trc
 from tests.support.refusals import refused
 
 STRIDE = Path(__file__).resolve().parents[4] / "musclesolve" / "data" / "reference_stride"
@@ -30,7 +30,7 @@ def some_markers(frames: int = 12) -> Markers:
 
 def written(folder: Path, noise: float = 0.0, cameras: int = 3, markers: Markers | None = None) -> Path:
     rng = np.random.default_rng(1) if noise else None
-    return write_camera_file(folder, ring(cameras), FRAME, markers or some_markers(), noise, rng)
+    return write_camera_file(folder, camera_ring(cameras), FRAME, markers or some_markers(), noise, rng)
 
 
 def edited(path: Path, *edits: tuple[str, str]) -> None:
@@ -52,7 +52,7 @@ def refusal(path: Path) -> str:
 def test_the_reference_stride_comes_back_from_four_cameras(tmp_path: Path) -> None:
     stride = read_trc(STRIDE / "walk.trc")
     middle = np.nanmean(stride.position, axis=(0, 1))
-    cameras = ring(4, radius=6.0, target=middle)
+    cameras = camera_ring(4, radius=6.0, target=middle)
     path = write_camera_file(tmp_path, cameras, FRAME + middle - [0.0, 0.0, 0.9], stride)
     found = read_camera_markers(path)
     assert found.names == stride.names and found.path == path
@@ -65,7 +65,7 @@ def test_the_reference_stride_comes_back_from_four_cameras(tmp_path: Path) -> No
 def test_noise_in_the_pixels_gives_the_error_that_the_notes_tell(tmp_path: Path) -> None:
     stride = read_trc(STRIDE / "walk.trc")
     middle = np.nanmean(stride.position, axis=(0, 1))
-    cameras, frame = ring(4, radius=6.0, target=middle), FRAME + middle - [0.0, 0.0, 0.9]
+    cameras, frame = camera_ring(4, radius=6.0, target=middle), FRAME + middle - [0.0, 0.0, 0.9]
     rng = np.random.default_rng(2)
     path = write_camera_file(tmp_path, cameras, frame, stride, 0.8, rng, control_noise_px=0.05)
     found = read_camera_markers(path)
@@ -178,7 +178,7 @@ def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_pa
 @pytest.mark.parametrize(("cameras", "points"), [(1, 6), (2, 18)])
 def test_the_noise_of_control_points_is_rarely_larger_than_stated(cameras: int, points: int) -> None:
     rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]
-    views, limits = ring(cameras), []
+    views, limits = camera_ring(cameras), []
     for _ in range(200):
         image = [camera.project(known) + 0.6 * rng.normal(size=(points, 2)) for camera in views]
         limits.append(largest_noise([calibrate_cameras(known, pixels) for pixels in image]))
@@ -191,7 +191,7 @@ def test_a_loose_calibration_is_noted(tmp_path: Path) -> None:
     assert not any("Poorly determined" in note for note in read_camera_markers(path).notes)
     # A fifth of the volume, in its middle.
     near = 0.2 * FRAME + [0.0, 0.0, 0.7]
-    path = write_camera_file(tmp_path, ring(3), near, some_markers(), 0.5, np.random.default_rng(3))
+    path = write_camera_file(tmp_path, camera_ring(3), near, some_markers(), 0.5, np.random.default_rng(3))
     loose = [note for note in read_camera_markers(path).notes if "Poorly determined" in note]
     assert len(loose) == 1 and "camera_1, camera_2, camera_3" in loose[0]
     fits = read_camera_file(path).calibrations
@@ -401,4 +401,4 @@ def test_what_cannot_be_written_is_refused(
 
 def test_noise_without_a_generator_is_refused(tmp_path: Path) -> None:
     with refused("missing_argument", "write_camera_file"):
-        write_camera_file(tmp_path, ring(2), FRAME, some_markers(), 1.0)
+        write_camera_file(tmp_path, camera_ring(2), FRAME, some_markers(), 1.0)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from musclesolve.cameras import Camera, camera_at, reconstruct, ring
+from musclesolve.laboratory import Camera, camera_at, camera_ring, reconstruct
 from tests.support.refusals import refused
 
 
@@ -30,7 +30,7 @@ def test_points_are_recovered_from_exact_pixels(seed: int, count: int) -> None:
             rng.uniform(4.0, 8.0) * np.eye(3)[np.arange(count) % 2] + rng.uniform(0.2, 2.0, 3)
         )
     ]
-    cameras[2:] = ring(6)[2:count]
+    cameras[2:] = camera_ring(6)[2:count]
     points = cloud(seed)
     found = reconstruct(cameras, images(cameras, points))
     np.testing.assert_allclose(found.position, points, rtol=1e-9, atol=1e-10)
@@ -41,7 +41,7 @@ def test_points_are_recovered_from_exact_pixels(seed: int, count: int) -> None:
 
 def test_the_answer_minimizes_the_distance_in_the_images() -> None:
     rng = np.random.default_rng(1)
-    cameras, points = ring(3), cloud(1, 3, 2)
+    cameras, points = camera_ring(3), cloud(1, 3, 2)
     seen = images(cameras, points) + 4.0 * rng.normal(size=(3, 3, 2, 2))
     found = reconstruct(cameras, seen)
     for t, k in np.ndindex(3, 2):
@@ -55,7 +55,7 @@ def test_the_answer_minimizes_the_distance_in_the_images() -> None:
 
 def test_the_scatter_is_the_one_predicted() -> None:
     rng = np.random.default_rng(2)
-    cameras = [*ring(2), camera_at("far", [-9.0, 1.0, 2.5], [0.0, 0.0, 1.0], 800.0)]
+    cameras = [*camera_ring(2), camera_at("far", [-9.0, 1.0, 2.5], [0.0, 0.0, 1.0], 800.0)]
     points = np.broadcast_to([0.2, -0.3, 1.1], (4000, 1, 3))
     seen = images(cameras, points) + 0.6 * rng.normal(size=(3, 4000, 1, 2))
     seen[2, 2000:] = np.nan
@@ -73,7 +73,7 @@ def test_the_scatter_is_the_one_predicted() -> None:
 
 def test_more_cameras_make_a_smaller_error() -> None:
     rng = np.random.default_rng(3)
-    points, everything = cloud(3, 200, 3), ring(6)
+    points, everything = cloud(3, 200, 3), camera_ring(6)
     noise = rng.normal(size=(6, 200, 3, 2))
     errors = []
     for count in (2, 3, 4, 6):
@@ -84,7 +84,7 @@ def test_more_cameras_make_a_smaller_error() -> None:
 
 
 def test_gaps_in_the_views_make_gaps_only_below_two() -> None:
-    cameras, points = ring(4), cloud(4, 5, 3)
+    cameras, points = camera_ring(4), cloud(4, 5, 3)
     seen = images(cameras, points)
     seen[0] = np.nan
     seen[1, 2, 1, 0] = np.nan
@@ -121,7 +121,7 @@ def test_nearly_parallel_rays_have_no_point() -> None:
 
 
 def test_rays_that_meet_behind_a_camera_have_no_point() -> None:
-    cameras = ring(2)
+    cameras = camera_ring(2)
     # The lines of sight to the left of one camera and to the right of the other meet behind them.
     seen = np.array([[[[4000.0, 540.0]]], [[[-4000.0, 540.0]]]])
     for image in (seen, seen[::-1]):
@@ -138,7 +138,7 @@ def test_rays_that_meet_behind_a_camera_have_no_point() -> None:
 def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
     number = st.one_of(st.just(np.nan), st.floats(-1e5, 1e5))
     pixels = np.array(data.draw(st.lists(number, min_size=24, max_size=24))).reshape(3, 2, 2, 2)
-    cameras = ring(3)
+    cameras = camera_ring(3)
     found = reconstruct(cameras, pixels)
     there = np.isfinite(found.position).all(axis=-1)
     np.testing.assert_array_equal(there, np.isfinite(found.position).any(axis=-1))
@@ -158,4 +158,4 @@ def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
 )
 def test_images_that_do_not_fit_are_refused(count: int, image: np.ndarray, parts: tuple[str, ...]) -> None:
     with refused(*parts):
-        reconstruct(ring(count), image)
+        reconstruct(camera_ring(count), image)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.cameras import camera_at, ring
+from musclesolve.laboratory import camera_at, camera_ring
 from musclesolve.laboratory.files.cameras import reconstruction as rays
 
 # One camera so near that points are up to six times as far from the others.
@@ -40,7 +40,7 @@ def test_the_linear_start_has_residuals_in_pixels() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cameras", "noise", "most"), [(ring(4), 0.5, 5), (ring(4), 0.0, 4), (UNEVEN, 5.0, 9)]
+    ("cameras", "noise", "most"), [(camera_ring(4), 0.5, 5), (camera_ring(4), 0.0, 4), (UNEVEN, 5.0, 9)]
 )
 def test_it_stops_when_it_is_there(
     monkeypatch: pytest.MonkeyPatch, cameras: list, noise: float, most: int

@@ -10,8 +10,9 @@ import pytest
 from capture_exports import dflow, motive, nexus, qualisys, qualisys_plate, written
 
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Table, read_forces_table, read_markers, write_mot, write_trc
+from musclesolve.laboratory import read_forces_table, read_markers
 from musclesolve.laboratory.files.formats import convert, read_channels
+from musclesolve.tables import Markers, Table, write_mot, write_trc
 from tests.support.refusals import refused
 
 NAMES = ("RASI", "LASI", "R Knee")

@@ -9,8 +9,9 @@ import pytest
 from synthetic_trial import write_trial
 
 from musclesolve import InputError, read_trial
-from musclesolve.files import read_forces_table, read_markers, read_mot, read_trc
+from musclesolve.laboratory import read_forces_table, read_markers
 from musclesolve.tables import number_rows as rows
+from musclesolve.tables import read_mot, read_trc
 from tests.support.refusals import refused
 
 PLAIN = (

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Table, read_forces_table, read_markers
+from musclesolve.laboratory import read_forces_table, read_markers
+from musclesolve.tables import Markers, Table
 from musclesolve.tables import number_rows as rows
 
 TRC = (

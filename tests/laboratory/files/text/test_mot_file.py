@@ -14,8 +14,8 @@ from synthetic_trial import write_trial
 
 from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.laboratory.files.formats import convert
+from musclesolve.tables import Table, read_mot, write_mot
 from musclesolve.tables.text_file import write_text
 from tests.support.refusals import refused
 

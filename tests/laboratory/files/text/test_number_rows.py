@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
+from musclesolve.tables import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.tables import number_rows as rows
 from tests.support.refusals import refused
 

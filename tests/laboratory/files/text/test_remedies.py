@@ -6,7 +6,8 @@ import pytest
 
 from musclesolve import InputError, read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Markers, read_forces_table, read_markers, write_trc
+from musclesolve.laboratory import read_forces_table, read_markers
+from musclesolve.tables import Markers, write_trc
 
 
 def _remedy(path: Path, text: str) -> str:

@@ -16,8 +16,9 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve.files import Markers, read_forces_table, read_markers, read_mot, read_trc, write_trc
+from musclesolve.laboratory import read_forces_table, read_markers
 from musclesolve.laboratory.files.formats import convert
+from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 from tests.support.refusals import refused
 
 TIME = np.arange(5) / 100.0

@@ -18,10 +18,11 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Table, read_markers, read_mot, read_trc, write_mot, write_trc
+from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.files.formats import convert
 from musclesolve.laboratory.files.text.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.laboratory.forces import mechanics
+from musclesolve.tables import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.tables.number_rows import even_grid
 from tests.support.refusals import refused
 
@@ -261,7 +262,7 @@ def with_rounded_times(trial: Path, folder: Path, decimals: int, drop: int | Non
     return folder / trial.name
 
 
-def leg_moments(trial: ms.files.Trial) -> np.ndarray:
+def leg_moments(trial: ms.laboratory.Trial) -> np.ndarray:
     found = mechanics(trial)
     return projected_moments(found.model, found.motion, found.wrenches)[:, : found.model.tree.joint_count]
 

@@ -15,10 +15,10 @@ from synthetic_trial import write_trial
 from thorough import examples
 
 from musclesolve import read_trial
-from musclesolve.cameras import read_camera_file
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, read_c3d, read_mot, read_trc, write_trc
+from musclesolve.laboratory import read_c3d, read_camera_file
 from musclesolve.laboratory.files.text.csv_file import read_csv_forces, read_csv_markers
+from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 from tests.support.refusals import refused
 
 SAMPLE = (

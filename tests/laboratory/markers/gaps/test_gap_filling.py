@@ -13,7 +13,7 @@ from synthetic_trial import write_trial
 
 from musclesolve import read_trial
 from musclesolve._util.arrays import true_runs
-from musclesolve.files import Gap, Markers, Trial
+from musclesolve.laboratory import Gap, Trial
 from musclesolve.laboratory.markers.gaps.gap_filling import (
     expected_error,
     fill_gaps,
@@ -23,6 +23,7 @@ from musclesolve.laboratory.markers.gaps.gap_filling import (
     spline_interpolant,
 )
 from musclesolve.laboratory.markers.landmarks import groups
+from musclesolve.tables import Markers
 
 RATE = 100.0
 

@@ -6,8 +6,8 @@ from refusals import refused
 from synthetic_trial import RATE, person, write_markers, write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import read_trc
 from musclesolve.laboratory.forces import anatomy
+from musclesolve.tables import read_trc
 
 # The markers move at 0.4 Hz and its overtones; what the 6 Hz filter takes from that is below a tenth of a millimeter.
 CLOSE = {"atol": 1.5e-4, "rtol": 0.0}

@@ -15,7 +15,7 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.files import Markers, Trial, read_trc, write_trc
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses, register
 from musclesolve.laboratory.motion.anatomy.functional_axes import with_functional_axes
@@ -23,6 +23,7 @@ from musclesolve.laboratory.motion.anatomy.landmark_positions import axis_end, s
 from musclesolve.laboratory.motion.anatomy.rotation_estimates import rotation_axis, uncertainty
 from musclesolve.laboratory.motion.anatomy.standing_posture import foot_left
 from musclesolve.studies.synthetic import reference_stride
+from musclesolve.tables import Markers, read_trc, write_trc
 
 JOINTS = ("ankle_r", "ankle_l", "knee_r", "knee_l")
 KEYS = ("functional_knee_r", "functional_knee_l", "functional_ankle_r", "functional_ankle_l")

@@ -12,7 +12,7 @@ from synthetic_trial import person, write_markers, write_trial
 
 from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.anatomy.joint_centers import standing_hips
 from musclesolve.laboratory.motion.anatomy.landmark_positions import standing_landmarks, standing_markers

@@ -12,9 +12,9 @@ from synthetic_trial import FILE_FROM_GLOBAL, person, write_markers, write_trial
 
 from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.files import read_trc
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.anatomy.joint_centers import chord_center
+from musclesolve.tables import read_trc
 
 MEDIAL = tuple(f"{side}{joint}" for side in "RL" for joint in ("KNM", "ANM"))
 CARRIED = tuple(

@@ -11,7 +11,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.motion.anatomy.joint_centers import PUBLISHED_TILT, pelvic_frame, upright_tilt
 from musclesolve.laboratory.motion.anatomy.landmark_positions import standing_landmarks, standing_trial

@@ -12,8 +12,8 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import projected_moments
-from musclesolve.files import read_trc, write_trc
 from musclesolve.laboratory.forces import anatomy, mechanics
+from musclesolve.tables import read_trc, write_trc
 
 WEIGHT = 70.25 * 9.81
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]

@@ -12,12 +12,12 @@ from thorough import some
 
 import musclesolve as ms
 from musclesolve import check, read_trial
-from musclesolve.files import Markers, PlateForce, Trial
-from musclesolve.laboratory import gait_events
+from musclesolve.laboratory import PlateForce, Trial, gait_events
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, marker_events, walk
 from musclesolve.laboratory.motion.events.gait import strides
 from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
+from musclesolve.tables import Markers
 
 GRAVITY = 9.80665
 

@@ -9,8 +9,7 @@ import pytest
 from stepping_trial import LATE, Steps
 
 from musclesolve._util.messages import WarningNote
-from musclesolve.files import Event
-from musclesolve.laboratory import gait_events
+from musclesolve.laboratory import Event, gait_events
 
 STEPS = Steps(duration=3.6)
 

@@ -99,7 +99,7 @@ def test_noise_of_three_millimeters_adds_no_events():
 @pytest.mark.parametrize("options", [{}, {"noise": "skin"}, {"marker_rate_hz": 60.0, "forward": "-x"}])
 def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_path):
     """Contacts are known to the last digit; the foot moves down fastest 28 ms after its one, noise adds some ms."""
-    stride = ms.synthetic.reference_stride()
+    stride = ms.studies.synthetic.reference_stride()
     file = ms.studies.synthetic_recording(tmp_path, stride, truth=False, strides=3, noise_mm=3.0, **options)
     trial = read_trial(file)
     start = trial.time_range[0]

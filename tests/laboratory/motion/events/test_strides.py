@@ -10,8 +10,7 @@ from stepping_trial import HALF_WIDTH, Steps
 
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import Event
-from musclesolve.laboratory import gait_events
+from musclesolve.laboratory import Event, gait_events
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.events.foot_events import walk
 from musclesolve.laboratory.motion.events.gait import hip_passages, strides

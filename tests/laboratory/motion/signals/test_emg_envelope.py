@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
+from musclesolve.dynamics.kinematics.low_pass import HALF_POWER, two_pass_gain
 from musclesolve.laboratory.motion.signals.emg_envelope import band_pass, linear_envelope, linear_envelopes
-from musclesolve.laboratory.motion.signals.low_pass import HALF_POWER, two_pass_gain
 from musclesolve.laboratory.recording.data import Emg
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
 

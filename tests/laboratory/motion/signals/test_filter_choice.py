@@ -13,7 +13,8 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
-from musclesolve.files import Trial
+from musclesolve.dynamics import low_pass
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.signals.filter_choice import (
     CutoffVerdict,
@@ -22,7 +23,6 @@ from musclesolve.laboratory.motion.signals.filter_choice import (
     filter_choice,
 )
 from musclesolve.laboratory.results.dataset.recording_labels import filter_labels
-from musclesolve.signals import low_pass
 from musclesolve.studies import synthetic_recording
 
 CHOICES = {

@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 from refusals import refused
 from thorough import some
 
-from musclesolve.files import read_trc
+from musclesolve.dynamics import low_pass, smoothing_spline
+from musclesolve.dynamics.kinematics.low_pass import harmonics, sine_series
+from musclesolve.laboratory import residual_analysis
 from musclesolve.laboratory.motion.signals.filter_choice import (
     CutoffVerdict,
     ResidualAnalysis,
     interior_power,
 )
-from musclesolve.laboratory.motion.signals.low_pass import harmonics, sine_series
-from musclesolve.signals import low_pass, residual_analysis, smoothing_spline
+from musclesolve.tables import read_trc
 
 THESIS = "residual_analysis_silva_2003"
 CASES = [(rate, size) for rate in (60.0, 100.0, 200.0) for size in (0.001, 0.003)]

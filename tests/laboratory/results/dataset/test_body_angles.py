@@ -12,8 +12,7 @@ from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.files import Trial
-from musclesolve.laboratory import cycles
+from musclesolve.laboratory import Trial, cycles
 from musclesolve.laboratory.results.dataset.labels import body_angles
 from musclesolve.laboratory.results.dataset.result_quantities import along_heading
 

@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import differentiate
-from musclesolve.files import Trial
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import find_options, mechanics, recorded_body, share
 from musclesolve.laboratory.plotting.figure_sets import figure_files
 from musclesolve.laboratory.results.dataset import frame_validity as frames

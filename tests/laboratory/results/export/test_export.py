@@ -53,12 +53,12 @@ def test_a_sto_file_for_each_of_the_series_of_most_use(data: xr.Dataset, tmp_pat
         "joint_reaction",
     )
     assert {f"walk_{part}.sto" for part in parts} <= set(names_of(paths))
-    forces = ms.files.read_mot(tmp_path / "walk_force.sto")
+    forces = ms.tables.read_mot(tmp_path / "walk_force.sto")
     assert forces.names == ("glut_med1_r", "soleus_r", "glut_med1_l", "soleus_l")
     np.testing.assert_array_equal(forces.values, data.muscle_force.values)
     np.testing.assert_array_equal(forces.time, data.time.values)
     np.testing.assert_allclose(
-        ms.files.read_mot(tmp_path / "walk_normalized_fiber_length.sto").values,
+        ms.tables.read_mot(tmp_path / "walk_normalized_fiber_length.sto").values,
         data.activation.values,
         rtol=1e-12,
     )
@@ -74,14 +74,14 @@ def test_signs_are_those_of_the_model(data: xr.Dataset, tmp_path: Path) -> None:
     knee = {"gait2392": -1.0, "rajagopal": 1.0}
     for names, sign in knee.items():
         ms.export(data, tmp_path / "walk.sto", names=names)
-        moments = ms.files.read_mot(tmp_path / "walk_inverse_dynamics.sto")
+        moments = ms.tables.read_mot(tmp_path / "walk_inverse_dynamics.sto")
         ours = data.joint_moment.sel(dof="knee_flexion_r").values
         np.testing.assert_array_equal(moments["knee_angle_r_moment"], sign * ours)
         hip = data.joint_moment.sel(dof="hip_internal_rotation_l").values
         np.testing.assert_array_equal(moments["hip_rotation_l_moment"], hip)
         assert "ankle_adduction_r_moment" in moments.names  # no coordinate of these models: its own name
         ms.export(data, tmp_path / "arm.sto", variables=["moment_arm"], names=names)
-        arm = ms.files.read_mot(tmp_path / "arm.sto")["knee_angle_r.soleus_r"]
+        arm = ms.tables.read_mot(tmp_path / "arm.sto")["knee_angle_r.soleus_r"]
         np.testing.assert_array_equal(
             arm, sign * data.moment_arm.sel(dof="knee_flexion_r", muscle="soleus_r").values
         )
@@ -93,7 +93,7 @@ def test_power_does_not_depend_on_the_names(data: xr.Dataset, tmp_path: Path) ->
         ms.export(data, tmp_path / "walk.sto", names=names)
         ms.export(data, tmp_path / "walk.mot", names=names)
         moments, angles = (
-            ms.files.read_mot(tmp_path / each) for each in ("walk_inverse_dynamics.sto", "walk.mot")
+            ms.tables.read_mot(tmp_path / each) for each in ("walk_inverse_dynamics.sto", "walk.mot")
         )
         total = sum(
             moments[name] * np.radians(angles[name.removesuffix("_moment")]) for name in moments.names
@@ -105,13 +105,13 @@ def test_power_does_not_depend_on_the_names(data: xr.Dataset, tmp_path: Path) ->
 def test_vectors_are_in_the_axes_of_opensim(data: xr.Dataset, tmp_path: Path) -> None:
     """x forward, y up, z right; the axes of this project under its own names."""
     ms.export(data, tmp_path / "walk.sto", variables="joint_reaction")
-    force, ours = ms.files.read_mot(tmp_path / "walk.sto"), data.joint_reaction.sel(joint="knee_r")
+    force, ours = ms.tables.read_mot(tmp_path / "walk.sto"), data.joint_reaction.sel(joint="knee_r")
     for axis, (own, sign) in {"x": ("x", 1.0), "y": ("z", 1.0), "z": ("y", -1.0)}.items():
         column = force[f"knee_r_on_tibia_r_in_ground_f{axis}"]
         np.testing.assert_array_equal(column, sign * ours.sel(axis=own).values)
     ms.export(data, tmp_path / "own.sto", variables="joint_reaction", names="own")
     np.testing.assert_array_equal(
-        ms.files.read_mot(tmp_path / "own.sto")["knee_r_fz"], ours.sel(axis="z").values
+        ms.tables.read_mot(tmp_path / "own.sto")["knee_r_fz"], ours.sel(axis="z").values
     )
 
 
@@ -124,7 +124,7 @@ def test_translations_among_the_angles_are_refused(data: xr.Dataset, tmp_path: P
 def test_the_motion_puts_the_pelvis_where_it_was(data: xr.Dataset, tmp_path: Path) -> None:
     """R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; the middle of the hips of the model is where ours is."""
     ms.export(data, tmp_path / "walk.mot")
-    motion = ms.files.read_mot(tmp_path / "walk.mot")
+    motion = ms.tables.read_mot(tmp_path / "walk.mot")
     assert motion.in_degrees
     x, y, z = np.eye(3)
     tilt, list_, turn = (np.radians(motion[f"pelvis_{name}"]) for name in ("tilt", "list", "rotation"))
@@ -229,7 +229,7 @@ def test_columns_without_numbers_are_left_out_of_sto_files(data: xr.Dataset, tmp
     """OpenSim's Storage would end before the first row."""
     data["reserve_moment"][:, 5] = np.nan
     ms.export(data, tmp_path / "walk.sto", variables="reserve_moment")
-    table = ms.files.read_mot(tmp_path / "walk.sto")
+    table = ms.tables.read_mot(tmp_path / "walk.sto")
     assert len(table.names) == data.sizes["dof"] - 1
     assert np.isfinite(table.values).all()
 
@@ -237,7 +237,7 @@ def test_columns_without_numbers_are_left_out_of_sto_files(data: xr.Dataset, tmp
 def test_results_without_the_pelvis_and_averages(data: xr.Dataset, tmp_path: Path) -> None:
     write_result(data.drop_vars("pelvis_angle"), tmp_path / "walk.nc")
     ms.export(tmp_path / "walk.nc", tmp_path / "walk.mot")
-    assert "pelvis_tilt" not in ms.files.read_mot(tmp_path / "walk.mot").names
+    assert "pelvis_tilt" not in ms.tables.read_mot(tmp_path / "walk.mot").names
     averaged = data.drop_vars(["status", "valid"]).rename(time="percent")
     ms.export(averaged, tmp_path / "average.csv")
     assert (tmp_path / "average.csv").read_text(encoding="utf-8").startswith("percent [%],")
@@ -253,7 +253,7 @@ def test_a_comparison_has_columns_for_each_cost(data: xr.Dataset, tmp_path: Path
     ms.export(both, tmp_path / "both.csv", variables="activation")
     assert "activation.b.soleus_r []" in (tmp_path / "both.csv").read_text(encoding="utf-8").splitlines()[0]
     ms.export(both, tmp_path / "both.sto", names="own", variables="activation")
-    assert "b.soleus_r" in ms.files.read_mot(tmp_path / "both.sto").names
+    assert "b.soleus_r" in ms.tables.read_mot(tmp_path / "both.sto").names
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_what_is_no_result_is_refused(data: xr.Dataset, tmp_path: Path) -> None:
 def test_opensim_reads_the_same_numbers(data: xr.Dataset, tmp_path: Path) -> None:
     paths = [*ms.export(data, tmp_path / "walk.sto"), *ms.export(data, tmp_path / "walk.mot")]
     for path, (names, values, time) in zip(paths, read_by_opensim(paths, tmp_path), strict=True):
-        ours = ms.files.read_mot(path)
+        ours = ms.tables.read_mot(path)
         assert names == ours.names and time.size == data.sizes["time"]
         np.testing.assert_array_equal(values, ours.values)
 

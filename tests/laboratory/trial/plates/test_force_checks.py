@@ -16,11 +16,12 @@ from musclesolve._util.arrays import nearest_times
 from musclesolve._util.messages import WarningNote
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.files import Table, Trial, read_mot, read_trc, write_mot, write_trc
+from musclesolve.laboratory import Trial
 from musclesolve.laboratory.analysis.mechanics import measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.trial.plates.foot_forces import unmeasured_free_moments
 from musclesolve.laboratory.trial.plates.plate_checks import impossible_samples, sample_fault
+from musclesolve.tables import Table, read_mot, read_trc, write_mot, write_trc
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]
 

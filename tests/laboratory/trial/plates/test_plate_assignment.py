@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.files import Markers
 from musclesolve.laboratory.files.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.laboratory.trial.plates.foot_contacts import (
     Contact,
@@ -17,6 +16,7 @@ from musclesolve.laboratory.trial.plates.foot_contacts import (
     on_plates_whole,
     to_center_of_pressure,
 )
+from musclesolve.tables import Markers
 
 RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0
 TIME = np.arange(round(DURATION * RATE)) / RATE

@@ -11,7 +11,7 @@ import pytest
 from c3d_files import MATRIX, PlateOnPaper, write_c3d
 from scipy.spatial.transform import Rotation
 
-from musclesolve.files import read_c3d
+from musclesolve.laboratory import read_c3d
 from musclesolve.laboratory.files.c3d.force_platforms import PlateRecording, beside_plate, read_plates
 from musclesolve.laboratory.files.formats import convert
 from musclesolve.laboratory.trial.plates.foot_contacts import to_center_of_pressure

@@ -7,9 +7,9 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import read_trial
-from musclesolve.files import read_trc
 from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import reference_stride
+from musclesolve.tables import read_trc
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ import pytest
 
 from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import differentiate
-from musclesolve.files import read_mot, read_trc
 from musclesolve.studies.synthetic import reference_stride
 from musclesolve.studies.synthetic.places import marker_places
 from musclesolve.studies.synthetic.recording_options import RecordingOptions
 from musclesolve.studies.synthetic.synthetic_recording import plates, standing, walking
+from musclesolve.tables import read_mot, read_trc
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
 

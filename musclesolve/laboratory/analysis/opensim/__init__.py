@@ -1,1 +1,0 @@
-"""Force sharing on an OpenSim model, from its coordinates and joint moments."""
