@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import muscle_db
-from musclesolve.laboratory.plotting.page.panels import GROUPS
 
 # Of muscles by the beginning of their name; Standring (ed.), Gray's Anatomy, 41st ed., chapters 80 to 84.
 ANATOMY = {
@@ -29,7 +28,3 @@ def test_groups_are_those_of_anatomy(name: str) -> None:
     for muscle in muscle_db.load(name).muscles:
         (group,) = [group for group, names in ANATOMY.items() if muscle.name.startswith(names)]
         assert muscle.group == group, muscle.name
-
-
-def test_pages_know_the_place_of_every_group() -> None:
-    assert set(GROUPS) == set(ANATOMY)

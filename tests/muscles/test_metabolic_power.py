@@ -11,10 +11,6 @@ import numpy as np
 import pytest
 from packages import need
 
-from musclesolve.data import reference_stride
-from musclesolve.laboratory.forces import prepare, share
-from musclesolve.laboratory.results.facts import Facts
-from musclesolve.models.body import energy_state, leg_volume
 from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
 
 SLOW, STRENGTH, OPTIMAL, FASTEST, DENSITY, TENSION = 0.6, 1000.0, 0.10, 10.0, 1059.7, 0.25e6
@@ -116,25 +112,6 @@ def test_laws(name):
     np.testing.assert_allclose(MODELS[name](double)[:, 0], 2.0 * power, rtol=1e-12)
     efficient = -works.force * works.fiber_speed / MODELS[name](works)
     assert 0.2 < efficient.max() < 0.6, "initial efficiency of muscle"
-
-
-def test_muscles_of_a_leg_have_the_volume_of_a_leg():
-    analysis = share(prepare(reference_stride()))
-    subject = analysis.body.trial.subject
-    volume = 1e-6 * (47.0 * subject.mass * subject.stature + 1285.0)
-    assert leg_volume(analysis) == pytest.approx(volume)
-    for part in analysis.parts:
-        assert energy_state(analysis, part).mass.sum() == pytest.approx(DENSITY * volume)
-
-
-def test_a_result_states_the_rate_of_walking(stride_result):
-    found = Facts(stride_result).metabolic_rate
-    assert found is not None
-    assert found.measured == pytest.approx(1.22 + 2.09 * found.speed, rel=2e-3)
-    assert 0.8 < found.rate / found.measured < 1.6
-    assert found.cost_of_transport == pytest.approx(found.rate / found.speed)
-    assert stride_result["metabolic_power"].attrs["units"] == "W"
-    assert Facts(stride_result.drop_vars("metabolic_power")).metabolic_rate is None
 
 
 def test_shares_of_slow_fibers():

@@ -9,7 +9,6 @@ import pytest
 from refusals import refused
 
 from musclesolve import Status, costs, solve
-from musclesolve.laboratory.analysis.linked_bodies import full_problem
 from musclesolve.sharing import certify, solve_full
 from musclesolve.sharing.full_formulation import FullProblem
 
@@ -182,9 +181,3 @@ def test_further_fields_that_a_problem_does_not_have_are_named(data, part):
 def test_text_in_place_of_numbers_is_refused():
     with refused("not_numbers", "needed"):
         replace(mechanism(), needed="heavy")
-
-
-@pytest.mark.parametrize("given", [{"dofs": []}, {"states": []}, {"dofs": None}, {"states": 3}])
-def test_muscles_and_degrees_of_freedom_have_to_be_given(given):
-    with refused("missing_argument", f"{next(iter(given))} is"):
-        full_problem(None, None, [], **({"states": [None], "dofs": ["hip_flexion_r"]} | given))

@@ -175,11 +175,6 @@ def test_bounds_may_lack_a_number_in_single_frames():
     assert ms.solve(replace(PROBLEM, lower=lower)).status[1] == ms.Status.INVALID_INPUT
 
 
-def test_one_solver_may_be_a_name():
-    both = ms.compare(PROBLEM, ["stress_cubed"], solvers="ipopt")
-    assert both["solver"].values.tolist() == ["ipopt"]
-
-
 def test_records_of_arrays_have_a_short_text():
     records = (
         ms.diagnose(PROBLEM),

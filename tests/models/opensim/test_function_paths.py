@@ -63,19 +63,6 @@ def test_arms_are_derivatives(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.length[:, 0], alone)
 
 
-def test_contact_forces_need_a_line_of_action(tmp_path: Path) -> None:
-    plain, motion, loads = save_leg(tmp_path)
-    model = with_function(tmp_path / "function.osim")
-    shared = ms.share_model(model, motion, loads=loads)
-    assert shared["contact_force_component"].sizes["joint"] == 1  # the hip alone
-    assert any("no line of action" in note for note in shared.attrs["notes"])
-    # a file beside the model leaves the points, which show it
-    file = beside(tmp_path, function_path("/forceset/soleus_r", KNEE_AND_ANKLE))
-    with_lines = ms.share_model(plain, motion, loads=loads, paths=file)
-    assert with_lines["contact_force_component"].sizes["joint"] == 3
-    np.testing.assert_allclose(with_lines["muscle_force"], shared["muscle_force"], rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("path", "code", "words"),
     [

@@ -13,7 +13,6 @@ from packages import need
 from person_file import person, person_file
 from refusals import refused
 from small_model import TEXT, save_model
-from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
 from musclesolve.models.opensim.geometry import tendon_shifts
@@ -105,17 +104,6 @@ def test_public_models_have_the_numbers_and_nothing_else_is_changed(
     answer = of_opensim(path)
     for muscle, row in zip(found.muscles, due, strict=True):
         np.testing.assert_allclose(answer[muscle], row, rtol=1e-9)
-
-
-def test_a_share_of_the_model_is_a_share_with_the_person(tmp_path: Path) -> None:
-    model = ms.read_osim(save_model(tmp_path))
-    made, path = every_factor(model), tmp_path / "person.osim"
-    write_person_model(made, path)
-    inputs = small_motion(model), feasible_moments(model, passive="none")
-    one = ms.share_model(path, *inputs, dofs=DOFS, reserve_weight=1.0)
-    other = ms.share_model(model, *inputs, dofs=DOFS, reserve_weight=1.0, person=made)
-    np.testing.assert_allclose(one["force_capacity"], other["force_capacity"], rtol=1e-12, atol=1e-9)
-    np.testing.assert_allclose(one["muscle_force"], other["muscle_force"], atol=1e-5)
 
 
 @pytest.mark.thorough

@@ -9,8 +9,6 @@ import pytest
 from poses import motion_through
 from wrapped_leg import MUSCLES, pull_on, wrapped_leg
 
-from musclesolve.dynamics import expand, projected_moments
-from musclesolve.laboratory.analysis.linked_bodies import full_problem
 from musclesolve.muscles import muscle_state, point_derivatives
 
 FRAMES = 30
@@ -88,18 +86,6 @@ def test_pulls_on_all_bodies_balance(model, leg, state):
     np.testing.assert_allclose(
         distal, np.einsum("tpx,pn->tnx", state.path.nodes.gradient * nodes[:, None], own), atol=1e-13
     )
-
-
-@pytest.mark.in_part(2)
-@pytest.mark.parametrize("way", [lambda model: model, expand], ids=["plain", "expanded"])
-def test_the_full_formulation_has_the_same_moment_arms(model, leg, posed, state, way):
-    """Eliminating the multipliers from the rows dL_MT/dq, explicit part and all."""
-    dofs = leg.dof_names[:5]
-    full = full_problem(way(model), posed, [], [state], dofs).reduced
-    np.testing.assert_allclose(full.moment_arm, state.moment_arm[:, :5], atol=1e-12)
-    moments = projected_moments(model, posed, [])[:, [model.dof(dof) for dof in dofs]]
-    passive = np.einsum("tkm,tm->tk", state.moment_arm[:, :5], state.passive_force)
-    np.testing.assert_allclose(full.moment, moments - passive, atol=1e-8)
 
 
 def test_derivatives_by_path_points(model, leg, posed):

@@ -7,13 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from many_trials import write_stride
 from refusals import refused
 
 import muscle_db
-import musclesolve as ms
-from muscle_db.model import FRAMES, standing_length
-from muscle_db.toml_text import to_toml
+from muscle_db.model import standing_length
 from musclesolve.dynamics import human_model
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.scaling.fiber_lengths import (
@@ -163,19 +160,6 @@ def test_a_muscle_on_the_wrong_side_of_the_joint_is_named():
     database = replace(alone("silva_2003", path=front), fiber_lengths="operating_range")
     with refused("bad_muscle_set", "soleus", "mm"):
         scale_muscles(human_model(), database, "r")
-
-
-def test_a_set_of_a_user_is_refused_when_a_trial_is_run(tmp_path):
-    """By one message with the name of the muscle, on the command line too."""
-    database = replace(muscle_db.load("gait2392"), name="own", frames={}, calibrated_passive=None)
-    muscles = [muscle for muscle in database if {point.frame for point in muscle.path} <= set(FRAMES)]
-    broken = [
-        replace(muscle, tendon_slack_length=0.6) if muscle.name == "soleus" else muscle for muscle in muscles
-    ]
-    (tmp_path / "own.toml").write_text(to_toml(replace(database, muscles=tuple(broken))), encoding="utf-8")
-    trial = write_stride(tmp_path, old="[mapping]", new='[muscles]\ndatabase = "own.toml"\n[mapping]')
-    with refused("bad_muscle_set", "soleus", "path"):
-        ms.run(trial)
 
 
 def test_ranges_of_a_set_that_lacks_the_muscle_are_refused():

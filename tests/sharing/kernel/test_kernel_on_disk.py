@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import logging
 import os
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 from numba.core import caching
 
 from musclesolve import Problem, Status, solve
-from musclesolve.cli.printing import announce
 from musclesolve.sharing import compile_kernel
 from musclesolve.sharing.kernel import entry
 from musclesolve.sharing.solver.batch import Batch
@@ -99,17 +97,6 @@ def test_importing_the_package_does_not_import_numba():
     code = "import sys, musclesolve.sharing, musclesolve.sharing.solver.batch; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
-
-
-def test_the_command_line_reports_the_compilation(capsys):
-    log = logging.getLogger("musclesolve")
-    before, level = list(log.handlers), log.level
-    announce()
-    try:
-        log.info(entry.MESSAGE)
-    finally:
-        log.handlers[:], log.level = before, level
-    assert "compiling the force-sharing kernel" in capsys.readouterr().err
 
 
 def test_arrays_that_are_read_only_or_in_another_order(make_leg):

@@ -15,7 +15,6 @@ from sharing_cases import equipped
 from thorough import THOROUGH
 
 from musclesolve import Problem, Status, costs, solve, solvers
-from musclesolve.laboratory.forces import muscle_forces
 from musclesolve.sharing import certify
 from musclesolve.sharing.cost import ActivationPower, StressCubed
 
@@ -226,26 +225,6 @@ def test_large_problems(name, solver):
 @lru_cache
 def first_frame(name):
     return made(name).frames(np.array([0]))
-
-
-@pytest.fixture(scope="session")
-def walk_problems(recorded_walk_trial):
-    """Return the problems of the muscles of both legs in a run, on a few frames of the recorded walk."""
-    seen = [part.problem for part in muscle_forces(recorded_walk_trial).parts]
-    assert len(seen) == 2
-    emg = np.where(np.arange(seen[0].n_muscles) % 2, 0.1, np.nan)
-    return [
-        replace(leg.frames(np.linspace(5, leg.n_frames - 5, 3).astype(int)), emg=np.tile(emg, (3, 1)))
-        for leg in seen
-    ]
-
-
-@pytest.mark.in_part(4)
-@pytest.mark.parametrize("solver", solvers())
-def test_the_recorded_walk(walk_problems, solver):
-    for leg in walk_problems[:1] if solver in SLOW or solver not in OURS else walk_problems:
-        answered = every_cost(leg, solver)
-        assert solver not in OURS or answered >= (MOSTLY if solver in FRAGILE else 1.0)
 
 
 def test_three_muscles_of_an_elbow_by_hand():
