@@ -230,6 +230,17 @@ def test_frames_at_rest_on_equal_bounds_and_above_lower_bounds(cost):
         assert solve(problem, kind).status == Status.SOLVED
 
 
+def test_the_gap_is_quadratic_in_the_distance_from_the_optimum():
+    problem = Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+    best = solve(problem, "force_squared")
+    along = np.array([-0.012, 0.05])  # the same moment
+    gaps = [
+        certify(problem, "force_squared", best.activation + step * along, best.reserve, best.multiplier).gap
+        for step in (1.0, 1e-2)
+    ]
+    assert gaps[0] / gaps[1] == pytest.approx(1e4, rel=0.1)
+
+
 def test_the_bound_of_the_cost_is_one_of_the_given_moments():
     """A sharing of other moments bounds the cost of the given ones from below, by the worth of the difference."""
     random = np.random.default_rng(7)

@@ -142,7 +142,7 @@ class Diagnosis:
     def limited_factor(self) -> Array:
         """The smallest factor (k,) on the strength of the limited muscles alone; infinite if there is none."""
         frames = [self.part.frames(np.array([k])) for k in range(len(self.frame))]
-        factors = [_smallest_factor(one, who) for one, who in zip(frames, self.limited, strict=True)]
+        factors = [_smallest_factor(frame, weak) for frame, weak in zip(frames, self.limited, strict=True)]
         return np.concatenate([np.empty(0), *factors])
 
     @cached_property
