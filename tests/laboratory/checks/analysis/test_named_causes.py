@@ -34,7 +34,7 @@ def test_run_names_the_cause_that_check_names(change: Callable[[TrialCopy], None
 
 def test_the_refusal_of_an_argument_stays(tmp_path: Path) -> None:
     copy = TrialCopy()
-    other_axis_up(copy)
+    knees_exchanged(copy)
     trial = copy.write(tmp_path)
     with pytest.raises(ms.InputError, match="side"):
         ms.run(trial, side="right")

@@ -106,8 +106,6 @@ def test_strides_and_rates(tmp_path):
         ({"gaps": (("toe_r", 1.0, 0.5),)}, "bad_value", "gaps"),
         ({"marker_set": "plugin_gait"}, "unknown_name", "marker_set"),
         ({"cameras": 1}, "bad_value", "cameras"),
-        ({"faults": ("knees_swapped",)}, "unknown_name", "faults"),
-        ({"faults": ("plate_drift",), "cameras": 2}, "bad_value", "faults"),
         ({"cutoff_hz": "guess"}, "bad_value", "cutoff_hz"),
         ({"cutoff_hz": 60.0}, "bad_value", "cutoff_hz"),
         ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "unknown_name", "R.Knee"),
