@@ -93,7 +93,8 @@ def examine(case: RealCase, place: Path, run: bool, report: Report) -> None:
         cause = next((f"{each.code}: {each.sentence}" for each in checked.of("error")), "no valid frame")
         report({"stage": FORCES} if reached else {"stopped": cause})
     except ms.MuscleSolveError as error:
-        report({"stopped": f"{error.code}: {' '.join(str(error).split())}"})
+        sentence = " ".join(str(error).split()).replace(str(folder), folder.name)
+        report({"stopped": f"{error.code}: {sentence}"})
     except Exception as error:  # a fault of the program: the table has it, and goes on
         report({"stopped": f"{type(error).__name__}: {error}"})
 
