@@ -59,7 +59,7 @@ def test_a_run_loads_only_what_it_uses_in_whatever_environment(tmp_path):
     odd = {"NUMBA_DISABLE_JIT": "1", "NUMBA_NUM_THREADS": "0", "NUMBA_OPT": "x", "MPLBACKEND": "nonsense"}
     trial = write_stride(tmp_path)
     run(trial, side="r")  # compiles what is not compiled yet: the compiler of numba loads scipy.linalg
-    words = ["run", str(trial), "-o", str(tmp_path / "out"), "--side", "r"]
+    words = ["run", str(trial), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
     assert loaded_by_command(tmp_path, (*UNUSED_IN_A_RUN, "numba"), *words, **odd) == ["numba"]
     assert (tmp_path / "out" / "result.nc").is_file()
 

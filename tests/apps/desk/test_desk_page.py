@@ -133,7 +133,7 @@ def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -
     figures = page.locator("iframe[title^=Figures]")
     figures.scroll_into_view_if_needed()  # what is out of view may be drawn later
     figures.content_frame.locator("figure.chart").first.scroll_into_view_if_needed()
-    figures.content_frame.locator(".chart-panel > svg").first.wait_for()
+    figures.content_frame.locator("figure.chart svg").first.wait_for()
     desk.step("Export")
     page.get_by_text("Make the report").click()
     page.get_by_role("link", name="report.html").wait_for()

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from synthetic_result import few_muscles, result
 
 from musclesolve.laboratory.plotting import clinical_sheet, joint_moments, pose_activations
-from musclesolve.laboratory.plotting.browser.page_parts import CONTRAST, DARK, LIGHT, contrast
+from musclesolve.laboratory.plotting.page.dark_colors import CONTRAST, DARK, LIGHT, contrast
 
 
 def colors(figure, kind):

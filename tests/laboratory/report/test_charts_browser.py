@@ -1,9 +1,8 @@
-"""Figures that a page draws itself, in a browser: values under the pointer, zoom, switches, tables and copies."""
+"""Figures of a page in a browser: they fit the window, and the pointer shows the values of their curves."""
 
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -41,172 +40,52 @@ def browser():
         yield started
 
 
-@pytest.fixture(scope="module")
-def shown(page, browser):
-    """The page in one window; a test leaves it such that the others can go on."""
-    with opened(page, DESKTOP, browser) as found:
-        every_figure(found)
-        yield found.page
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_figures_fit_the_window_or_are_scrolled_within_it(page, browser, size):
+    with opened(page, size, browser) as found:
+        found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert found.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        wide = found.page.evaluate(
+            "[...document.querySelectorAll('figure.chart svg')].map(each => each.getBoundingClientRect().width)"
+        )
+        assert len(wide) > 20 and min(wide) > min(size[0], 700)
         assert found.errors == [] and found.requests == []
 
 
-def every_figure(found):
-    """Unfold and draw all figures now, as before printing, and go back to the screen."""
-    found.page.evaluate(
-        "document.querySelectorAll('details.part, details.fold').forEach(each => each.open = true)"
-    )
-    found.page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
-
-
-def chart(page, name, expression):
-    """The value of an expression of a figure `c`."""
-    return page.evaluate(f"(c => {expression})(document.querySelector('{name}').chart)")
-
-
-def over(page, name, panel=0, share=0.5):
-    """The middle of a panel, with the pointer on it."""
-    svg = page.locator(f"{name} .chart-panel > svg").nth(panel)
-    svg.scroll_into_view_if_needed()
-    box = svg.bounding_box()
-    place = box["x"] + share * box["width"], box["y"] + 0.5 * box["height"]
-    page.mouse.move(*place)
-    return place
-
-
-def test_every_figure_is_drawn(shown):
-    drawn = shown.evaluate(
-        "[...document.querySelectorAll('figure.chart')]"
-        ".map(each => [each.id, each.querySelectorAll('.chart-panel path').length])"
-    )
-    assert len(drawn) > 20
-    assert not [name for name, paths in drawn if paths < 2 and "co_contraction" not in name]
-
-
-@pytest.mark.in_part(2)
-@pytest.mark.parametrize("size", [PHONE, DESKTOP])
-def test_figures_fit_the_window(page, browser, size):
-    with opened(page, size, browser) as found:
+def test_the_values_under_the_pointer_are_those_of_the_result(page, browser):
+    data = whole()
+    with opened(page, DESKTOP, browser) as found:
         found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        every_figure(found)
-        found.page.evaluate(
-            "document.querySelectorAll('figure.chart details').forEach(each => each.open = true)"
+        panel = found.page.locator(f"{FORCES} [data-box]").first
+        panel.scroll_into_view_if_needed()
+        stem, height = panel.evaluate(
+            "each => [[...each.querySelectorAll('text')].map(text => text.textContent).join(' '),"
+            " Number(each.dataset.y.split(' ')[1]) - Number(each.dataset.y.split(' ')[0])]"
         )
-        assert found.page.evaluate("document.documentElement.scrollWidth") <= size[0]
-        texts = found.page.evaluate(
-            """[...document.querySelectorAll('figure.chart .chart-panel text')].filter(each => {
-                 const own = each.getBoundingClientRect(), panel = each.closest('svg').getBoundingClientRect();
-                 return own.left < panel.left - 12 || own.right > panel.right + 12; }).map(each => each.textContent)"""
+        place = panel.evaluate(
+            "each => { const [left, top, wide, tall] = each.dataset.box.split(' ').map(Number);"
+            " const at = new DOMPoint(left + 0.4 * wide, top + 0.5 * tall)"
+            ".matrixTransform(each.ownerSVGElement.getScreenCTM()); return [at.x, at.y] }"
         )
-        assert texts == []
+        found.page.mouse.move(*place)
+        tip = found.page.locator(f"{FORCES} .tip").inner_text()
+        percent, left = (float(re.search(rf"{words}\]? ([\d.]+)", tip)[1]) for words in (r"leg \[%", "left:"))
+        names = {name[:-2] for name in data["muscle"].values.tolist()}
+        stem = max((name for name in names if name.replace("_", " ") in stem), key=len)
+        first, last = frames.heel_strikes(data, "l")[:2]
+        force = data["muscle_force"].sel(muscle=f"{stem}_l")
+        expected = np.interp(first + 0.01 * percent * (last - first), data["time"], force)
+        assert left == pytest.approx(float(expected), abs=0.01 * height)
+        drawn = found.page.locator(f"{FORCES} .cursor").get_attribute("d")
+        assert drawn.count("M") > 1, "in the other panels, too"
+        found.page.mouse.move(1, 1)
+        assert found.page.locator(f"{FORCES} .tip").is_hidden()
 
 
-def test_the_values_under_the_pointer_are_those_of_the_result(shown):
-    data = whole()
-    over(shown, FORCES)
-    place = chart(shown, FORCES, "c.place")
-    tip = shown.locator(f"{FORCES} .chart-tip").inner_text()
-    stem = shown.locator(f"{FORCES} .chart-name").first.inner_text().strip().replace(" ", "_")
-    (given,) = re.findall(r"left: ([\d.]+)", tip)
-    first, last = frames.heel_strikes(data, "l")[:2]
-    force = data["muscle_force"].sel(muscle=f"{stem}_l")
-    expected = float(np.interp(first + 0.01 * place * (last - first), data["time"], force))
-    assert float(given) == pytest.approx(expected, rel=0.006)  # three digits
-    assert shown.locator(f"{FORCES} .chart-panel > svg > g circle").count() >= 2  # in the other panel, too
-    shown.mouse.move(1, 1)
-    assert shown.locator(f"{FORCES} .chart-tip").is_hidden()
-
-
-def test_a_drag_zooms_all_panels_of_the_axis_and_a_double_click_shows_all(shown):
-    before = chart(shown, FORCES, "c.cells.map(v => v.x.domain())")
-    x, y = over(shown, FORCES, share=0.4)
-    shown.mouse.down()
-    shown.mouse.move(x + 40, y, steps=4)
-    shown.mouse.up()
-    shown.wait_for_function(f"!document.querySelector('{FORCES} .chart-whole').hidden")
-    after = chart(shown, FORCES, "c.cells.map(v => v.x.domain())")
-    assert all(low > first and high < last for (low, high), (first, last) in zip(after, before, strict=True))
-    assert len({tuple(each) for each in after}) == 1
-    assert chart(shown, "#t1-activations", "c.cells[0].x.domain()") == after[0]
-    over(shown, FORCES)
-    shown.mouse.dblclick(x, y)
-    shown.wait_for_function(f"document.querySelector('{FORCES} .chart-whole').hidden")
-    assert chart(shown, FORCES, "c.cells.map(v => v.x.domain())") == before
-
-
-def test_legs_and_muscles_are_switched_on_and_off(shown):
-    right = f"{FORCES} .chart-panel path[stroke='#0072B2']"
-    count = shown.locator(right).count()
-    button = shown.locator(f"{FORCES} .chart-legend button", has_text="right").first
-    button.click()
-    assert button.get_attribute("aria-pressed") == "false"
-    assert count > 0 and shown.locator(right).count() == 0
-    button.click()
-    assert shown.locator(right).count() == count
-    panels = shown.locator("#t1-joint_angles_and_moments .chart-panel")
-    assert panels.count() == 14
-    shown.evaluate("document.querySelector('#t1-joint_angles_and_moments .chart-tools').open = true")
-    shown.locator("#t1-joint_angles_and_moments .chart-panels input").nth(3).uncheck()
-    assert panels.count() == 13
-
-
-def test_the_table_says_what_the_curves_show(shown):
-    data = whole()
-    table = shown.locator(f"{FORCES} .chart-table")
-    table.locator("summary").click()
-    rows = [row.split("\t") for row in table.locator("table").inner_text().splitlines()]
-    own = [row for row in rows if row[0].strip() == "soleus" and row[1].strip() == "left"]
-    assert len(own) == 1
-    known = data["muscle_force"].sel(muscle="soleus_l").where(data["valid"].sel(side="l"))
-    assert float(own[0][3]) == pytest.approx(float(known.max()), rel=0.01)
-
-
-def test_a_figure_is_copied_as_svg_png_and_numbers(shown):
-    text = chart(shown, FORCES, "c.svg().text")
-    root = ElementTree.fromstring(text)
-    assert "Muscle force" in [each.text for each in root.iter() if each.tag.endswith("text")]
-    assert (
-        shown.evaluate(
-            f"document.querySelector('{FORCES}').chart.content('image/png').then(found => found.size)"
-        )
-        > 10_000
-    )
-    lines = chart(shown, FORCES, "c.csv()").splitlines()
-    assert lines[0].startswith('"panel","unit","curve"') and len(lines) > 100
-    shown.evaluate(f"document.querySelector('{FORCES} .chart-tools').open = true")
-    button = shown.get_by_role("button", name="Copy SVG").and_(shown.locator(f"{FORCES} button"))
-    button.click()
-    shown.wait_for_function(
-        f"/Copied|Saved/.test(document.querySelector('{FORCES} .chart-copy').textContent)"
-    )
-
-
-def test_panels_are_named_for_those_who_do_not_see_them(shown):
-    panels = "[...document.querySelectorAll('.chart-panel > svg')]"
-    labels = shown.evaluate(f"{panels}.map(each => each.getAttribute('aria-label'))")
-    assert all(labels) and any("right" in each and " to " in each for each in labels)
-
-
-def test_a_page_without_scripts_says_where_figures_are(page, browser):
+def test_a_page_without_scripts_has_its_figures(page, browser):
     context = browser.new_context(java_script_enabled=False)
     still = context.new_page()
     still.goto(page.resolve().as_uri())
-    assert "musclesolve plot" in still.locator(f"{FORCES} .chart-body").text_content()
+    assert still.locator("figure.chart svg").count() > 20
     context.close()
-
-
-@pytest.mark.thorough
-def test_a_frame_of_no_size_at_first_draws_its_figures_once_they_are_in_view(page, browser):
-    around = page.with_name("around.html")
-    hidden = f'<div style="height: 9000px"></div><iframe sandbox="allow-scripts" hidden src="{page.name}"></iframe>'
-    around.write_text(hidden, encoding="utf-8")
-    with opened(around, DESKTOP, browser) as found:
-        frame = found.page.frames[1]
-        frame.wait_for_load_state()
-        frame.evaluate("new Promise(done => requestIdleCallback(done))")
-        drawn = frame.locator(".chart-panel > svg")
-        assert drawn.count() == 0
-        found.page.evaluate("document.querySelector('iframe').hidden = false")
-        found.page.locator("iframe").scroll_into_view_if_needed()
-        frame.locator("figure.chart").first.scroll_into_view_if_needed()
-        drawn.first.wait_for()
-        assert drawn.count() >= 1 and found.errors == [] and found.requests == []

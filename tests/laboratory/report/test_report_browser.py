@@ -8,7 +8,7 @@ from command_line import typed
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
-from musclesolve.laboratory.plotting.browser.page_parts import DARK, LIGHT, contrast, dark_color
+from musclesolve.laboratory.plotting.page.dark_colors import DARK, LIGHT, contrast, dark_color
 from musclesolve.laboratory.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, SIDE_COLOR, STANCE_COLOR
 from musclesolve.laboratory.plotting.study.comparison_figures import COST_COLORS
 
@@ -66,8 +66,7 @@ def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(shown)
     shown.page.emulate_media(media="print")
     assert shown.page.evaluate("document.getElementById('t2').open")
     heights = shown.page.evaluate(
-        "[...document.querySelectorAll('.drawing svg, .chart-panel')]"
-        ".map(each => each.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('.drawing svg')].map(each => each.getBoundingClientRect().height)"
     )
     assert len(heights) > 8 and max(heights) < 267.0 / 25.4 * 96.0
     assert shown.page.pdf().startswith(b"%PDF")
@@ -85,12 +84,12 @@ def test_the_page_is_dark_where_the_system_is_and_light_on_paper(shown):
         return shown.page.evaluate(
             """() => [getComputedStyle(document.body).backgroundColor,
             ...["r", "l"].map((side) => getComputedStyle(side === "r"
-              ? document.querySelector('.chart-panel [stroke="#0072B2" i]')
-              : document.querySelector('.chart-panel [stroke="#E69F00" i]')).stroke)]"""
+              ? document.querySelector('.chart [stroke="#0072B2" i]')
+              : document.querySelector('.chart [stroke="#E69F00" i]')).stroke)]"""
         )
 
     shown.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    shown.page.wait_for_selector('.chart-panel [stroke="#E69F00" i]', state="attached")
+    shown.page.wait_for_selector('.chart [stroke="#E69F00" i]', state="attached")
     light = colors()
     assert light[0] == "rgb(255, 255, 255)" and light[1] == "rgb(0, 114, 178)"
     shown.page.emulate_media(color_scheme="dark")

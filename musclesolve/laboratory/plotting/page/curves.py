@@ -68,7 +68,7 @@ of all others by more than this range: an artifact of the filter, which would hi
 BEYOND = "first or last three frames that leave the range of the others by more than it do not make the scale"
 STEADY_SHARE = 0.5
 """Share of the greatest value by which an end has to leave a nearly constant range."""
-MOST_SINGLE = 50
+MOST_SINGLE = 20
 """Largest number of strides of a leg that are drawn as single curves, evenly over the trial: more would hide others."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""

@@ -217,8 +217,8 @@ class DrawnSheet(Marks, Figure):
                 for column in range(grid.columns):
                     shared = self._rows[0 if sharey is True else row][:1] if sharey else []
                     axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
-                    if sharey and column:
-                        axes.tick_params(labelleft=False)
+                    # with a stated size, the number of ticks follows from it, too
+                    axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
                     axes.patch.set_visible(False)
                     axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
                     self._rows[row].append(axes)

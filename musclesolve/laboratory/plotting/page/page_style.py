@@ -142,8 +142,7 @@ class PageStyle:
     @property
     def settings(self) -> Any:
         """The style sheet: settings of matplotlib with which axes and legends are made."""
-        sized = ("axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
-        sheet = STYLE_SHEET | dict.fromkeys(sized, self.font_pt)
+        sheet = STYLE_SHEET | dict.fromkeys(("axes.labelsize", "legend.fontsize"), self.font_pt)
         kept = (name for name in sheet if changed_setting(name.replace("labelcolor", "color")) is None)
         return {name: sheet[name] for name in kept}
 
