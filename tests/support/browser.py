@@ -20,11 +20,6 @@ FLAGS = (
     *("--disable-component-update", "--disable-sync"),
     "--enable-unsafe-swiftshader",  # for WebGL alone: pages drawn by it, too, take twice the processor time
 )
-CHARTS = """(() => {
-    const charts = [...document.querySelectorAll("figure.chart")];
-    const drawn = charts.filter(each => each.querySelector("svg"));
-    return `${innerWidth} x ${innerHeight} px, ${drawn.length} of ${charts.length} charts are drawn`;
-})()"""
 DESKTOP, PHONE = (1280, 900), (390, 844)
 SHARPNESS = 0.5
 """Pixels of a screen per pixel of a page: without a graphics card drawing takes most of the processor time."""
@@ -67,11 +62,11 @@ def end_browser() -> None:
 
 
 def shown(page: object) -> str:
-    """What a page shows, with its frames: its address, its text, and the charts that are drawn."""
+    """What a page shows, with its frames: its address and its text."""
     lines = [page.url]
     for frame in page.frames:
         with suppress(Exception):  # a page that has failed may not answer
-            lines.append(f"{frame.url}: {frame.evaluate(CHARTS)}")
+            lines.append(frame.url)
             lines.append(frame.locator("body").inner_text(timeout=5000.0))
     return "\n".join(lines)
 

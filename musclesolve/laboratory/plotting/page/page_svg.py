@@ -42,7 +42,7 @@ _NUMBER, _UNTURNED = re.compile(r"-?\d+\.\d+"), re.compile(r"rotate\(-?0 ")
 _CURVED = re.compile("[CQS]")
 
 
-def page_svg(draw: "Callable[[], DrawnSheet]", key: str, label: str) -> str:
+def page_svg(draw: Callable[[], Any], key: str, label: str) -> str:
     """A figure for a page; norms are as in the style in force.
 
     Args:
@@ -54,7 +54,7 @@ def page_svg(draw: "Callable[[], DrawnSheet]", key: str, label: str) -> str:
 
     style, memory = current_style(), io.BytesIO()
     with page_style(PageStyle(titled=False, norms=style.norms, norm_file=style.norm_file)), uncollected():
-        figure = draw()
+        figure: DrawnSheet = draw()
     figure.patch.set_visible(False)
     names = _named(figure)
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": key}
