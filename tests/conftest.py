@@ -77,11 +77,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def load_all(*modules: ModuleType) -> None:
     """Load the compiled functions of some modules, or compile them."""
-    from musclesolve._util.compiled_code import compiled_functions
+    from musclesolve._util.compiled_code import CompiledFunction
 
     for module in modules:
-        for function in compiled_functions(module).values():
-            function.load()
+        for function in vars(module).values():
+            if isinstance(function, CompiledFunction):
+                function.load()
 
 
 def pytest_collection_finish() -> None:

@@ -13,7 +13,6 @@ from itertools import chain
 from pathlib import Path
 from pickle import PickleError
 from subprocess import DEVNULL
-from types import ModuleType
 from typing import Any
 
 import numba
@@ -308,8 +307,3 @@ def on_disk(
         return CompiledFunction(function, tuple(chain.from_iterable(kinds)), options, version, message)
 
     return make
-
-
-def compiled_functions(module: ModuleType) -> dict[str, CompiledFunction]:
-    """The compiled functions of a module, by name."""
-    return {name: value for name, value in vars(module).items() if isinstance(value, CompiledFunction)}

@@ -276,24 +276,15 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         result_commands.picture: QUIET,
         result_commands.plot: QUIET,
         result_commands.export: QUIET,
-        result_commands.norms: QUIET,
     },
-    "What there is, and how fast": {
-        list_commands.muscles: BOTH,
-        list_commands.person: (),
-        list_commands.markers: BOTH,
-        list_commands.costs: BOTH,
-        list_commands.solvers: BOTH,
-        list_commands.figures: BOTH,
-        list_commands.benchmark: BOTH,
-        desk_commands.warm: (),
-    },
+    "What there is, and how fast": {list_commands.list_: BOTH, list_commands.benchmark: BOTH},
 }
 """The commands by purpose, in the order of the help."""
 
 for panel, commands in PANELS.items():
     for command, names in commands.items():
-        app.command(cls=Command, rich_help_panel=panel)(with_options(command, *names))
+        called = command.__name__.strip("_").replace("_", "-")
+        app.command(called, cls=Command, rich_help_panel=panel)(with_options(command, *names))
 
 
 def main() -> None:

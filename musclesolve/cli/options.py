@@ -33,7 +33,10 @@ solver_names = _completing(
 marker_set_names = _completing("musclesolve.laboratory.markers.marker_names", lambda sets: sets.marker_sets())
 muscle_set_names = _completing("muscle_db", lambda sets: sets.available())
 muscle_names = _completing("muscle_db", lambda sets: [muscle.name for muscle in sets.load()])
-"""Costs; solvers that are installed; bundled marker sets and muscle sets; muscles of the default set."""
+listed_names = _completing(
+    "musclesolve.cli.options", lambda names: [*muscle_names(""), *marker_set_names("")]
+)
+"""Costs; solvers that are installed; bundled marker and muscle sets; muscles of the default set."""
 
 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors.")]

@@ -218,70 +218,52 @@ def test_the_version_can_be_asked_for(call):
 
 @pytest.mark.parametrize("heading", ["F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]"])
 def test_the_list_of_muscles_has_its_units(call, heading):
-    assert heading in call("muscles").output
+    assert heading in call("list", "muscles").output
 
 
 @pytest.mark.parametrize("heading", ["forward [mm]", "left [mm]", "up [mm]"])
 def test_the_path_of_a_muscle_has_its_units(call, heading):
-    assert heading in call("muscles", "vas_lat").output
+    assert heading in call("list", "muscles", "vas_lat").output
 
 
 def test_muscles_lists_all(call):
-    done = call("muscles")
+    done = call("list", "muscles")
     assert done.exit_code == 0
     assert "43 muscles" in done.output
     assert "gluteus_medius_anterior" in done.output
 
 
 def test_muscles_shows_every_set(call):
-    listed = call("muscles").output
+    listed = call("list", "muscles").output
     for name in muscle_db.available():
-        done = call("muscles", "--database", name)
+        done = call("list", "muscles", "--database", name)
         assert done.exit_code == 0
         assert name in listed and f"{name}: {len(muscle_db.load(name))} muscles" in done.output
-    assert "Creative Commons" in call("muscles", "--database", "gait2392").output
+    assert "Creative Commons" in call("list", "muscles", "--database", "gait2392").output
 
 
 def test_a_muscle_in_full_has_its_wraps_and_what_moves(call):
-    wrapped = call("muscles", "gasmed", "--database", "rajagopal_2023").output
+    wrapped = call("list", "muscles", "gasmed", "--database", "rajagopal_2023").output
     assert all(part in wrapped for part in ("gasmed_at_condyles", "cylinder", "femur_gliding", "radius [mm]"))
     assert "0.5506" in wrapped
-    moved = call("muscles", "rect_fem", "--database", "gait2392").output
+    moved = call("list", "muscles", "rect_fem", "--database", "gait2392").output
     assert "knee_flexion, -20 to 150 deg" in moved
 
 
 def test_one_muscle_by_either_name_with_its_deviations(call):
     source = ("--database", "silva_2003")
-    done = call("muscles", "vastus_medialis", *source)
+    done = call("list", "muscles", "vastus_medialis", *source)
     assert done.exit_code == 0
-    assert call("muscles", "vas_med", *source).output == done.output
+    assert call("list", "muscles", "vas_med", *source).output == done.output
     assert "1294 N" in done.output
     assert "deviates" in done.output
-    assert "as printed" in call("muscles", "soleus", *source).output
+    assert "as printed" in call("list", "muscles", "soleus", *source).output
 
 
 def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
-    done = call("muscles", "solus")
+    done = call("list", "muscles", "solus")
     assert done.exit_code == 2
     assert "soleus" in done.stderr
-
-
-def test_passive_moments_of_a_set_as_table_file_and_figure(call, tmp_path):
-    done = call("muscles", "--database", "silva_2003", "--passive-moments", "-o", tmp_path / "moments")
-    assert done.exit_code == 0
-    assert "Silder" in done.output and "calibrated" in done.output
-    assert {file.name for file in (tmp_path / "moments").iterdir()} == {
-        "passive_moments.csv",
-        "passive_moments.png",
-    }
-    printed = call("muscles", "--passive-moments", "--database", "silva_2003").output
-    assert "passive joint moments of silva_2003" in printed
-
-
-@pytest.mark.parametrize("words", [["-o", "x"], ["soleus", "--passive-moments"]])
-def test_passive_moments_are_asked_for_of_a_whole_set(call, words):
-    done = call("muscles", *words)
-    assert done.exit_code == 2 and "--passive-moments" in done.stderr
 
 
 def commands():
@@ -301,7 +283,7 @@ def test_help_shows_every_text_whole(name):
 
 def test_what_was_typed_in_brackets_is_shown_again(call):
     assert "[mm]" in call("run", "a.toml", "-o", "x", "--side", "[mm]").output
-    assert "[mm]" in call("muscles", "[mm]").stderr
+    assert "[mm]" in call("list", "muscles", "[mm]").stderr
     assert "[mm].toml" in call("check", "[mm].toml").output
 
 

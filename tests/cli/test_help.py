@@ -16,11 +16,7 @@ from musclesolve.sharing.cost.cost_registry import REGISTRY as COSTS
 
 COMMANDS = typer.main.get_command(cli.app).commands
 LINES = [(name, line) for name, lines in examples().items() for line in lines]
-QUICK = [
-    line
-    for name, line in LINES
-    if name in ("muscles", "markers", "faults", "costs", "solvers", "figures", "synthesize")
-]
+QUICK = [line for name, line in LINES if name in ("list", "synthesize") and "person.toml" not in line]
 
 
 def call(*words: str, **environment: str):
@@ -99,17 +95,17 @@ def test_all_commands_stand_by_purpose_and_the_exit_codes_below():
 
 def test_typer_without_rich_prints_them_too(monkeypatch):
     monkeypatch.setattr("typer.core.HAS_RICH", False)
-    done = call("markers", "--help")
+    done = call("list", "--help")
     assert done.output.index("Usage:") < done.output.index("Examples:\n")
-    assert "musclesolve markers plug_in_gait" in done.output
+    assert "musclesolve list muscles soleus" in done.output
 
 
 @pytest.mark.parametrize(
     ("name", "default"), [("costs", "knee_sparing_activation"), ("solvers", "batch"), ("figures", None)]
 )
 def test_lists_have_the_names_of_the_program_and_mark_the_default(name, default):
-    rows = json.loads(call(name, "--json").output)[name]
-    shown = call(name).output
+    rows = json.loads(call("list", name, "--json").output)[name]
+    shown = call("list", name).output
     assert all(row["name"] in shown for row in rows)
     if default:
         assert {row["name"] for row in rows} == set(getattr(ms, name)())

@@ -246,19 +246,19 @@ def test_quiet_and_json_together_print_the_document_alone(tmp_path):
     done = typed(*words, "--json", "--quiet")
     assert strictly(done.stdout)["exit_code"] == 0 and done.stderr == ""
     assert mode.json and mode.quiet
-    typed("markers")
+    typed("list", "markers")
     assert not (mode.json or mode.quiet)  # of the next command
 
 
 @pytest.mark.parametrize(
     "words, key, name",
     [
-        (["muscles"], "muscles", "soleus"),
-        (["muscles", "silva_2003"], "muscles", "soleus"),
-        (["muscles", "soleus", "--database", "silva_2003"], "muscles", "soleus"),
-        (["markers"], "markers", "plug_in_gait"),
-        (["markers", "plug_in_gait"], "markers", "plug_in_gait"),
-        (["faults"], "faults", "force_in_kilonewtons"),
+        (["list", "muscles"], "muscles", "soleus"),
+        (["list", "muscles", "silva_2003"], "muscles", "soleus"),
+        (["list", "muscles", "soleus", "--database", "silva_2003"], "muscles", "soleus"),
+        (["list", "markers"], "markers", "plug_in_gait"),
+        (["list", "markers", "plug_in_gait"], "markers", "plug_in_gait"),
+        (["list", "faults"], "faults", "force_in_kilonewtons"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
@@ -266,7 +266,7 @@ def test_lists_of_what_there_is_are_documents(words, key, name):
     """A muscle set is found by its name alone, too."""
     found = strictly(typed(*words, "--json").stdout)
     assert name in [each["name"] for each in found[key]]
-    assert len(found[key]) == 1 or len(words) < 2 or found["database"] == words[1]
+    assert len(found[key]) == 1 or len(words) < 3 or found["database"] == words[2]
 
 
 def test_a_reader_that_has_gone_and_a_narrow_encoding(tmp_path):

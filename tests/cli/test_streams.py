@@ -51,11 +51,11 @@ def closed_pipe():
 
 
 PRINTING = [
-    ["muscles"],
-    ["muscles", "soleus"],
-    ["markers"],
-    ["markers", "plug_in_gait"],
-    ["faults"],
+    ["list", "muscles"],
+    ["list", "muscles", "soleus"],
+    ["list", "markers"],
+    ["list", "markers", "plug_in_gait"],
+    ["list", "faults"],
     ["--help"],
     ["--version"],
 ]
@@ -72,7 +72,9 @@ def test_a_closed_output_changes_nothing(ended, arguments):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
-@pytest.mark.parametrize("arguments", [["muscles"], ["markers", "plug_in_gait"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["list", "muscles"], ["list", "markers", "plug_in_gait"]], ids=" ".join
+)
 def test_a_full_disk_is_one_message(ended, arguments):
     with open("/dev/full", "w") as full:
         code, message = ended(arguments, full)

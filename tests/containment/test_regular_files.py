@@ -126,7 +126,7 @@ COMMANDS = {
     "average": ["average", "{file}", "-o", "{out}"],
     "convert": ["convert", "{file}", "-o", "{folder}/new.trc"],
     "calibrate": ["calibrate", "{file}"],
-    "muscles": ["muscles", "--database", "{file}"],
+    "list": ["list", "muscles", "--database", "{file}"],
     "benchmark": ["benchmark", "{file}", "-o", "{out}"],
 }
 NAMES = (

@@ -146,28 +146,3 @@ def export(
     if note := exporting.opensim_note(loaded, kind):
         print_summary(line("note", note))
     print_files(paths)
-
-
-@with_settings(CommandSettings, command_arguments("norms"))
-def norms(
-    study: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STUDY", help="Folder of the results of `musclesolve study`, or its study.nc."
-        ),
-    ],
-    output: Annotated[Path, output_option("The norm file, NAME.csv.")],
-    **settings: Any,
-) -> None:
-    """Draft the norm file of a laboratory from the healthy subjects of a study."""
-    from musclesolve.laboratory.results.cycles.gait_scores import UNITS
-    from musclesolve.studies.study.draft_norms import draft_norms
-
-    written, norm = draft_norms(study, output, **settings)
-    angles = sum(quantity.endswith("_angle") for quantity, _ in norm.curves)
-    print_summary(line("norm", f"{norm.subjects}: {angles} angles, {len(norm.curves) - angles} other curves"))
-    print_summary(line("numbers", ", ".join(norm.values).replace("_", " ") or "none"))
-    for name, unit in norm.left_out.items():
-        units = f"this study has it in {unit}, a norm in {UNITS[name]}"
-        print_summary(line("left out", f"{name}: {units}; [units] of the study file states the unit"))
-    print_files([written])

@@ -1,7 +1,7 @@
-"""Lists of the known muscle sets with their muscles and passive joint moments, and of marker sets, as tables."""
+"""The known muscle sets, their muscles, and marker sets as tables."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rich.console import Group
@@ -9,12 +9,10 @@ from rich.table import Column, Table
 
 from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import LEG_DOFS
-from musclesolve._util.arrays import Array
 from musclesolve._util.messages import check_known
 from musclesolve.laboratory.markers.landmarks import landmarks
 from musclesolve.laboratory.markers.marker_names import marker_sets, markers_of
-from musclesolve.laboratory.results.tables.lines import csv_text, names, numbers, titled_table, words
-from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
+from musclesolve.laboratory.results.tables.lines import names, numbers, titled_table, words
 from musclesolve.muscles.person import PersonMuscles, tendons
 
 
@@ -214,55 +212,3 @@ def marker_set_in_full(name: str) -> Group:
         *(f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()),
         *(f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()),
     )
-
-
-FILE = "passive_moments.csv"
-Moments = Mapping[str, Sequence[PassiveMoments]]
-"""Passive moments along every sweep, by the rule for passive forces."""
-
-
-def passive_moment_table(name: str, moments: Moments) -> Table:
-    """A line for each sweep: moments at its ends, and how far the moments of the set are from the published ones."""
-    rows = []
-    for compared in zip(*moments.values(), strict=True):
-        sweep = compared[0].sweep
-        held = ", ".join(f"{_joint(dof)} {angle:g}" for dof, angle in sweep.fixed.items())
-        over = f"{_joint(sweep.dof)} {sweep.angle[0]:g} to {sweep.angle[-1]:g}; {held}"
-        cells = (text for one in compared for text in (_ends(one.moment), f"{one.rms:.1f}"))
-        rows.append((over, _ends(sweep.moment), *cells))
-    studies = dict.fromkeys((_joint(one.sweep.dof), one.sweep.source) for one in next(iter(moments.values())))
-    measured = "; ".join(f"{joint}: {source}" for joint, source in studies)
-    columns = numbers("measured", *(text for rule in moments for text in (rule, "rms")))
-    return titled_table(
-        f"passive joint moments of {name} [N m]",
-        ("joint, the others held at [deg]", *columns),
-        rows,
-        caption=f"rms: root mean square difference. Measured, {measured}",
-    )
-
-
-def _joint(dof: str) -> str:
-    return dof.partition("_")[0]
-
-
-def _ends(moment: Array) -> str:
-    return f"{moment[0]:.1f} to {moment[-1]:.1f}"
-
-
-def passive_moment_csv(moments: Moments) -> bytes:
-    """Every angle of every sweep, in degrees and newton meters."""
-    rows = [
-        [
-            *("joint", *(f"{dof}_deg" for dof in SAGITTAL), "source", "published_n_m"),
-            *("riener_edrich_1999_n_m", *(f"{rule}_n_m" for rule in moments)),
-        ]
-    ]
-    for compared in zip(*moments.values(), strict=True):
-        sweep = compared[0].sweep
-        other = riener_edrich_1999(sweep.dof, sweep.angles())
-        for k, angle in enumerate(sweep.angle):
-            at = {**sweep.fixed, sweep.dof: angle}
-            values = (sweep.moment[k], other[k], *(one.moment[k] for one in compared))
-            angles = (f"{at.get(dof, 0.0):g}" for dof in SAGITTAL)
-            rows.append([sweep.dof, *angles, sweep.source, *(f"{value:.3f}" for value in values)])
-    return csv_text(rows).encode()

@@ -534,7 +534,9 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     if choice.set is not None:
         chosen = marker_sets()[choice.set]
         count = sum(name in choice.resolved for name in chosen.mapping)
-        known = f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve markers {choice.set}"
+        known = (
+            f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve list markers {choice.set}"
+        )
         todo = "check the markers: their names are numbers, and other programs count in another order"
         by_set.append(Line("set", choice.set, known, todo if choice.numbered else ""))
         described = (f"By the names of the markers: {chosen.description}.",)
@@ -571,7 +573,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     about = []
     if choice.set is None:
         about.append(
-            "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve markers)."
+            "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve list markers)."
         )
         if choice.vocabulary:
             about.append(f"Most names belong to: {choice.vocabulary}.")

@@ -333,7 +333,7 @@ def draft_trial(
         first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
         emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
     why += '; or "residual_analysis": chosen from the data'
-    bundled = Line("database", muscle_db.DEFAULT, "the default; others: musclesolve muscles")
+    bundled = Line("database", muscle_db.DEFAULT, "the default; others: musclesolve list muscles")
     tables = (
         subject_table(files, contents.subjects, choice, case, subject),
         axes.table,

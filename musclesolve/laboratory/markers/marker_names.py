@@ -609,7 +609,7 @@ def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
 
 
 def _wrong(file: Document, place: str | tuple[str, str], problem: str, expected: str) -> InputError:
-    remedy = "start from a bundled set: musclesolve markers NAME shows one"
+    remedy = "start from a bundled set: musclesolve list markers NAME shows one"
     return file.fault("bad_value", place, problem, expected, remedy)
 
 

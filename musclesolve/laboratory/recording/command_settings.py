@@ -140,7 +140,7 @@ class SyntheticSettings(Settings):
         maximum=MOST_UNLOADED,
     )
     marker_set: str | None = setting(
-        "a marker set (`musclesolve markers` lists them); a marker on every landmark when absent"
+        "a marker set (`musclesolve list markers` lists them); a marker on every landmark when absent"
     )
     functional_deg: float = setting(
         "range of a movement of knees and ankles that shows their axes in place of markers [deg]; 0: none",
@@ -410,21 +410,6 @@ class WhatIfSettings(Settings):
     )
 
 
-class NormSettings(Settings):
-    """Options of `norms`."""
-
-    group: str | None = setting("group of the healthy subjects; default: the first one")
-    condition: str | None = setting("condition of their trials; default: the first one")
-
-
-class MuscleListSettings(Settings):
-    """Options of `muscles`."""
-
-    database: str | None = setting(
-        "name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given"
-    )
-
-
 class CommandSettings(Settings):
     """The tables, as of a file: one for a command, or for options that commands share."""
 
@@ -446,8 +431,6 @@ class CommandSettings(Settings):
     export: ExportSettings = table(ExportSettings)
     margins: MarginSettings = table(MarginSettings)
     what_if: WhatIfSettings = table(WhatIfSettings)
-    norms: NormSettings = table(NormSettings)
-    muscles: MuscleListSettings = table(MuscleListSettings)
 
 
 def command_arguments(*names: str) -> dict[str, tuple[str, str]]:

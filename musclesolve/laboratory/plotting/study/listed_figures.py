@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 FORCES = np.linspace(0.0, 1.0, 41)
 """Drawn forces of a muscle, as shares of its force capacity."""
-PASSIVE_FILE = "passive_moments"
 RULE_COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
 AXIS_MULTIPLE = 1.5
 """Range of the axes as a multiple of the published moments; larger moments of a set leave the panel."""

@@ -31,7 +31,7 @@ stride or of the controls:
     log_gait_profile_score               1                  1.62   0.21  20
 
 `Norm` lists quantities, names and units. `log_gait_profile_score` is the natural logarithm of the Gait Profile
-Score [deg] of each control to the mean of all. `musclesolve norms` drafts such a file from a study.
+Score [deg] of each control to the mean of all. `ms.studies.draft_norms` drafts such a file from a study.
 """
 
 import csv
@@ -185,7 +185,7 @@ def read_norms(path: str | Path) -> Norm:
             (file, 1),
             f"the norm file has no column {', '.join(lacking)}",
             f"the columns {', '.join(COLUMNS)}",
-            "draft one from a study: musclesolve norms OUT/study.nc -o norms.csv",
+            "draft one from a study: ms.studies.draft_norms('OUT/study.nc', 'norms.csv')",
         )
     rows: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     values: dict[str, tuple[float, float]] = {}
@@ -379,7 +379,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
 
     Args:
         result: of `musclesolve.run`, or on an OpenSim model.
-        norm_file: norm of a laboratory (CSV, `musclesolve norms`); otherwise Schwartz et al. (2008), typically
+        norm_file: norm of a laboratory (CSV, `draft_norms`); otherwise Schwartz et al. (2008), typically
             developing children at free speed.
 
     Returns:
