@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Listed(StrEnum):
-    """What the command lists."""
+    """Kinds of things that the package has, by name."""
 
     COSTS = "costs"
     SOLVERS = "solvers"

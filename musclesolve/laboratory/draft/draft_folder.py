@@ -52,7 +52,6 @@ from musclesolve.laboratory.draft.laboratory_axes import (
     stated_feet,
 )
 from musclesolve.laboratory.draft.study_trials import FoundStudy, FoundTrial, common_words, study_trials
-from musclesolve.laboratory.draft.study_trials import roles as subject_roles
 from musclesolve.laboratory.draft.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.laboratory.files.b3d import SUFFIX as B3D
 from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, stated_events
@@ -165,14 +164,12 @@ def draft_folder(
 
 
 def with_persons(motions: Sequence[MotionFiles]) -> list[MotionFiles]:
-    """The motions with their subjects by the names of the files: a word such as S01, else the words that begin the
-    names of the motion and of its own standing trial. Nothing where the names show no subject, or one for all.
+    """The motions with their subjects: the words that begin the names of the motion and of its own standing trial.
+    Nothing where the names show no subject, or one for all.
     """
     stems = [stem_of(files.motion.path) for files in motions]
-    names = [role.subject for role in subject_roles([(stem,) for stem in stems])]
-    if len(set(names)) == 1:
-        standing = ["" if files.static is None else stem_of(files.static.path) for files in motions]
-        names = [common_words(*pair) for pair in zip(stems, standing, strict=True)]
+    standing = ["" if files.static is None else stem_of(files.static.path) for files in motions]
+    names = [common_words(*pair) for pair in zip(stems, standing, strict=True)]
     several = len(set(names) - {""}) > 1
     return [replace(files, person=name * several) for files, name in zip(motions, names, strict=True)]
 
@@ -180,12 +177,12 @@ def with_persons(motions: Sequence[MotionFiles]) -> list[MotionFiles]:
 def _completed(contents: FolderContents, study: FoundStudy) -> FolderContents:
     """Return the contents of a folder with standing trials of folders called so, in it or beside it.
 
-    A folder without markers has the markers that were found below it, if all of them are of one subject.
+    A folder without markers has the markers that were found below it, if all of them lie in one folder.
     """
     folder = contents.folder
     if not contents.markers and not contents.unread:
         places = [levels for levels in study.recordings.values() if not any(map(is_static_folder, levels))]
-        if len({role.subject for role in subject_roles(places)}) == 1 and not study.trials:
+        if len({levels[:-1] for levels in places}) == 1 and not study.trials:
             about = [stated.path for stated in contents.subjects]
             contents = folder_contents(folder, [*sorted(study.recordings), *about])
             contents.left_out += study.copies

@@ -1,27 +1,15 @@
 """The trials below a folder: trial files, folders of services, B3D files, OpenSim models with coordinates and loads.
 
-Subjects, sessions, groups and conditions of trials follow from the words of their paths.
-
-A path such as control/P03/slow/walk_02.toml has levels, the folders and the name of the trial, and a level has words,
-each with the number that ends it: control; P 03; slow; walk, 02. What a word means follows from what varies:
-
-- The subject is the first level or word of the kind S01, sub-07, "patient 3": letters and a number, of which several
-  have the same letters. Where there is none, a service gives every subject a folder or file of its own; of other
-  trials it is the folder that varies and in which others repeat what is beside it. Trials in one folder are of one
-  subject.
-- A group is a level above the subject that parts the subjects: each is in one of its folders. Where a name stands in
-  several of them the folders are groups if one is called so ("control", "patients"), and the persons are several.
-- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several;
-  the date may stand beside the name of the subject: "2024-03-05 Anna" and "2024-04-07 Anna" are two sessions of Anna.
-- A condition is what is left and varies, the words that repeat over the subjects. Numbers at the end of a word count
-  repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
+Each is a line of a study file. Its subject is the name that its files state, else its own folder in a service, else the
+first folder below the folder of the study. Its condition is what the folders below the subject and the name of the
+trial say, without the number at the end, less what all trials have: P03/slow/walk_02.toml is a slow trial of P03.
 """
 
 import filecmp
 import re
 import shlex
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -31,7 +19,7 @@ from typing import Any
 
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import grouped
-from musclesolve._util.messages import NaturalPlace, natural_place
+from musclesolve._util.messages import natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, PREDICTED, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.files.b3d import SUFFIX, left_out, read_b3d, subject_data
@@ -45,7 +33,7 @@ from musclesolve.laboratory.files.service_folders import (
     service_trials,
     subject_of,
 )
-from musclesolve.laboratory.files.subjects_table import DAY, without_day
+from musclesolve.laboratory.files.subjects_table import DAY
 from musclesolve.laboratory.files.text.csv_file import has_markers
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
@@ -72,47 +60,17 @@ from musclesolve.tables.text_file import (
 
 _PART = re.compile(r"[\s_\-]+|(?<=[A-Za-z])(?=[A-Z][a-z])|\.(?!\d)|(?<!\d)\.")
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
-_SUBJECT_WORDS = frozenset(
-    "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
+_REPETITION = re.compile(r"[\s_-]*\d+$")
+"""The number at the end of the name of a trial."""
+_USUAL_WORDS = frozenset(
+    "walk walking gait run running jog jogging jump stairs slow slower low normal comfortable self free preferred "
+    "usual medium fast faster high baseline pre before post after followup without no off unassisted barefoot "
+    "unshod with on "
+    "assisted exo brace orthosis afo insoles shod shoes boots control controls ctrl healthy hc patient patients case "
+    "cases group young old elderly stroke cp oa pd acl trial trials data results segment seg ik id grf kinematics "
+    "recordings c3d osim opensim opencap toml study".split()
 )
-_SESSION_WORDS = frozenset("ses sess session visit day week month".split())
-_GROUP_WORDS = frozenset(
-    "control controls ctrl healthy hc patient patients case cases group young old elderly stroke cp oa pd acl".split()
-)
-_IDLE = frozenset(
-    "trial trials data results segment seg ik id grf kinematics recordings c3d osim opensim opencap toml study".split()
-)
-"""Words that name no condition, even where they vary."""
-_COUNTS_TO = 20
-"""Largest number that can count repetitions."""
-_FEWEST_IDS, _LONGEST_ID = 2, 3
-"""Fewest numbers that letters of folders have in the names of subjects, and the most letters."""
-_SHARE = 0.8
-ORDERED = (
-    ("control", "controls", "healthy", "ctrl", "hc", "reference", "norm"),
-    ("baseline", "pre", "before"),
-    ("slow", "slower", "low"),
-    ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
-    ("fast", "faster", "high"),
-    ("post", "after", "followup"),
-    ("without", "no", "off", "unassisted", "barefoot", "unshod"),
-    ("with", "on", "assisted", "exo", "brace", "orthosis", "afo", "insoles", "shod", "shoes", "boots"),
-)
-"""Words in the order of groups and conditions, reference words first."""
-_CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
-_USUAL_WORDS = _CONDITION_WORDS | _GROUP_WORDS | _IDLE | set("run running jog jogging jump stairs".split())
 """Words that are no part of the name of a person."""
-
-
-@dataclass(frozen=True)
-class Role:
-    """Role of a trial by its path, "" where the path does not show one; doubt: another possible meaning."""
-
-    subject: str
-    group: str = ""
-    session: str = ""
-    condition: str = ""
-    doubt: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,11 +84,6 @@ class Word:
     def text(self) -> str:
         """The letters and the number."""
         return self.letters + self.number
-
-    @property
-    def first(self) -> str:
-        """Its letters in small ones, "no" of "no_exo"."""
-        return self.letters.casefold().partition("_")[0]
 
     @property
     def is_number(self) -> bool:
@@ -168,189 +121,52 @@ def common_words(one: str, other: str) -> str:
     return "" if usual else "_".join(word.text for word in words)
 
 
-def roles(
-    paths: Sequence[tuple[str, ...]],
-    own_source: Sequence[str] = (),
-    counted: Sequence[bool] = (),
-    several: bool = False,
-    persons: Sequence[str] = (),
-) -> list[Role]:
-    """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
+@dataclass(frozen=True)
+class Role:
+    """Subject and condition of a trial, "" for a condition that does not differ between the trials."""
+
+    subject: str
+    condition: str = ""
+
+
+def roles(trials: Sequence["FoundTrial"], several: bool = False) -> list[Role]:
+    """Subject and condition of each trial.
+
+    The subject is the name that the trial states, else the folder or file of its subject in a service, else the first
+    folder below the folder of the study. The condition is what folders below the subject and the name of the trial say,
+    without the number at the end, less what all trials have.
 
     Args:
-        paths: of the trials, and of recordings that are none, such as a standing trial.
-        own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
-        counted: whether each is a trial, which has a condition; all of them when empty.
-        several: whether the first level is one of several sources, each with its own way to name subjects.
-        persons: the name of its person that each states, "" where it states none; none when empty.
+        trials: found below a folder.
+        several: whether the first level of each is one of several sources; folders of one name in two of them are of
+            two subjects.
     """
-    if not paths:
-        return []
-    parsed = [[words_of(level) for level in path] for path in paths]
-    subjects = _subjects(paths, parsed, own_source or [""] * len(paths), several)
-    doubts = [""] * len(paths)
-    if several or any(persons):
-        sources = [path[0] if several else "" for path in paths]
-        subjects, doubts = _told_apart(paths, subjects, sources, persons or doubts)
-    level = _group_level(paths, subjects)
-    beside = _person_words(parsed, subjects)
-    groups = ["" if level is None else path[level] for path in paths]
-    pairs = ((subject.name, group) for subject, group in zip(subjects, groups, strict=True))
-    groups_of = grouped(dict.fromkeys(pairs))  # the same name in two groups is of two persons
-    every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
-    for words, subject, group, doubt in zip(parsed, subjects, groups, doubts, strict=True):
-        name = subject.name
-        if len(groups_of[name]) > 1:
-            doubt = f"{name} stands in {' and '.join(sorted(groups_of[name]))}: taken for two persons"
-            name = f"{group}_{name}"
-        # the name of a source is no condition, unless it says one, such as slow or day2
-        says = any(_is_session(word) or word.letters.casefold() in _CONDITION_WORDS for word in words[0])
-        rest = _rest(words, subject, {level, 0 if several and not says else None})
-        session = "_".join(word.text for word in rest if _is_session(word))
-        sessions_of[name].add(session)
-        every.append(Role(name, group, session, doubt=doubt))
-        left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in beside])
-    if all(len(sessions) < 2 for sessions in sessions_of.values()):
-        every = [replace(role, session="") if DAY.fullmatch(role.session) else role for role in every]
-    trials = [k for k in range(len(paths)) if not counted or counted[k]]
-    if trials:
-        conditions = _conditions([left[k] for k in trials], [every[k].subject for k in trials])
-        for k, condition in zip(trials, conditions, strict=True):
-            every[k] = replace(every[k], condition=condition)
-    return every
-
-
-@dataclass(frozen=True)
-class _Subject:
-    """Name of a subject, its level, and the word of the level, None: the whole level is its name."""
-
-    name: str
-    level: int
-    word: int | None = None
-
-
-_ALONE = _Subject("S1", -1)
-"""The subject of trials that no folder and no word names."""
-
-
-def _subjects(
-    paths: Sequence[tuple[str, ...]],
-    parsed: list[list[list[Word]]],
-    own_source: Sequence[str],
-    several: bool = False,
-) -> list[_Subject]:
-    """The subject of every trial: by a word like S01, by its own source, by a folder, or one for all."""
-    if several:
-        by_place = dict[int, _Subject]()
-        for first in dict.fromkeys(path[0] for path in paths):
-            rows = [k for k, path in enumerate(paths) if path[0] == first]
-            services = [own_source[k] for k in rows]
-            by_place |= zip(
-                rows, _subjects([paths[k] for k in rows], [parsed[k] for k in rows], services), strict=True
-            )
-        return [by_place[k] for k in range(len(paths))]
-    # letters of folders -> number -> the folders above: the same T1 below several persons is no person
-    above: defaultdict[str, defaultdict[str, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
-    for path, names in zip(parsed, paths, strict=True):
-        for level, words in enumerate(path[:-1]):
-            for word in words:
-                above[word.letters.casefold()][word.number].add(names[:level])
-
-    def like_id(word: Word, is_folder: bool) -> bool:
-        letters = word.letters.casefold()
-        if not word.number or not letters or _is_session(word) or letters in _SUBJECT_WORDS:
-            return bool(word.number) and letters in _SUBJECT_WORDS
-        several = len(above[letters]) >= _FEWEST_IDS and all(len(at) == 1 for at in above[letters].values())
-        return is_folder and several and len(letters) <= _LONGEST_ID
-
-    def by_word(path: list[list[Word]], names: tuple[str, ...]) -> _Subject | None:
-        for level, words in enumerate(path):
-            for k, word in enumerate(words):
-                if like_id(word, level < len(path) - 1):
-                    alone = len(words) == 1
-                    return _Subject(names[level] if alone else word.text, level, None if alone else k)
-        return None
-
-    by_words = [by_word(path, names) for path, names in zip(parsed, paths, strict=True)]
-    if sum(subject is not None for subject in by_words) >= _SHARE * len(paths):
-        return [
-            subject or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
-            for subject, names in zip(by_words, paths, strict=True)
-        ]
-    named = _source_names({source for source in own_source if source})
-    folder = _varying_level([path for path, source in zip(paths, own_source, strict=True) if not source])
-    subjects = []
-    for levels, source in zip(paths, own_source, strict=True):
-        if source:  # at its level where the path has its name, else at the level of the trial
-            name = named[source]
-            subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
-        else:
-            name = "" if folder is None else without_day(levels[folder])
-            subjects.append(_ALONE if folder is None else _Subject(name, folder))
-    return subjects
-
-
-def _told_apart(
-    paths: Sequence[tuple[str, ...]],
-    subjects: Sequence[_Subject],
-    sources: Sequence[str],
-    persons: Sequence[str],
-) -> tuple[list[_Subject], list[str]]:
-    """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
-
-    A person has the name of the only folder, unless another person has or states it, and without such a folder the
-    stated name. The same name in two sources is of two persons, unless files of both state the same person. A stated
-    name that another folder of the path has, such as slow, names no person.
-    """
-    places = [(source, one.name) for source, one in zip(sources, subjects, strict=True)]
-    stated = [
-        "" if person in path[:-1] and person != one.name else person
-        for person, path, one in zip(persons, paths, subjects, strict=True)
+    services = _source_names({trial.of_service for trial in trials if trial.of_service})
+    sources = [trial.levels[0] if several else "" for trial in trials]
+    folders = [_folder_of_subject(trial, services, several) for trial in trials]
+    sources_of = grouped(dict.fromkeys(zip(folders, sources, strict=True)))
+    subjects = [
+        trial.person or (f"{source}_{folder}" if len(sources_of[folder]) > 1 else folder)
+        for trial, folder, source in zip(trials, folders, sources, strict=True)
     ]
-    people = dict.fromkeys(zip(places, stated, strict=True))
-    of_place = grouped((place, person) for place, person in people if person)
-    keys: list[tuple[str, ...]] = []
-    for place, person in zip(places, stated, strict=True):
-        key_of = (person,) if person else tuple(of_place.get(place, ()))
-        keys.append(key_of if len(key_of) == 1 else place)
-    keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
-    for key, (source, name), person in zip(keys, places, stated, strict=True):
-        for claimed in (name, person):
-            keys_of[claimed].add(key)
-            sources_of[claimed].add(source)
-        names_of[key].add(name)
-    names = [
-        one.name
-        if len(keys_of[one.name]) == len(names_of[key]) == 1 and (one is not _ALONE or key == place)
-        else "_".join(filter(None, key))
-        for one, key, place in zip(subjects, keys, places, strict=True)
-    ]
-    doubts = [
-        f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
-        if name != was and key == place
-        else ""
-        for place, (_, was), key, name in zip(places, places, keys, names, strict=True)
-    ]
-    return [replace(one, name=name) for one, name in zip(subjects, names, strict=True)], doubts
+    said = [_words_of_condition(trial, folder) for trial, folder in zip(trials, folders, strict=True)]
+    everywhere = set(said[0]).intersection(*said[1:]) if said else set()
+    conditions = ["_".join(word for word in words if word not in everywhere) for words in said]
+    return [Role(*pair) for pair in zip(subjects, conditions, strict=True)]
 
 
-def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
-    """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
-    depth = min((len(path) for path in paths), default=1) - 1
-    # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
-    called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
-    persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
-    persons = [
-        k for k in persons if not all(_is_session(w) for path in paths for w in words_of(path[k]))
-    ] or persons
-    varying = [k for k in persons if len({path[k] for path in paths}) > 1]
-    for k in varying:
-        inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
-        names_below = {path: "/".join(word.letters.casefold() for word in of) for path, of in inside.items()}
-        below = grouped(dict.fromkeys((path[k], name) for path, name in names_below.items()))
-        if max(Counter(name for names in below.values() for name in names).values()) > 1:
-            return k
-    return next(iter(varying or persons), None)
+def _words_of_condition(trial: "FoundTrial", folder: str) -> list[str]:
+    """Folders below the folder of the subject, where the path has it, and the name of the trial without its number."""
+    *folders, name = trial.levels
+    below = folders[folders.index(folder) + 1 :] if folder in folders else []
+    return [*below, _REPETITION.sub("", name) or name]
+
+
+def _folder_of_subject(trial: "FoundTrial", services: Mapping[str, str], several: bool) -> str:
+    if trial.of_service:
+        return services[trial.of_service]
+    folders = trial.levels[1 if several else 0 : -1] or trial.levels[:-1]
+    return folders[0] if folders else "S1"
 
 
 def _source_names(sources: set[str]) -> dict[str, str]:
@@ -367,87 +183,9 @@ def _source_names(sources: set[str]) -> dict[str, str]:
     }
 
 
-def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
-    """The level of the groups: above the subjects, it varies and parts them."""
-    for k in range(min(one.level for one in subjects)):
-        named = ((path[k], one.name) for path, one in zip(paths, subjects, strict=True))
-        placed = grouped(dict.fromkeys(named))
-        words = [word for value in placed for word in words_of(value)]
-        called = {word.letters.casefold() for word in words}
-        if len(placed) < 2 or all(map(_is_session, words)) or called <= _CONDITION_WORDS:
-            continue
-        apart = sum(map(len, placed.values())) == len(set().union(*placed.values()))
-        if apart or called & _GROUP_WORDS:
-            return k
-    return None
-
-
-def _person_words(parsed: list[list[list[Word]]], subjects: Sequence[_Subject]) -> set[str]:
-    """Words that name persons beside their codes, "S01 Anna": each has one folder, with words of its own."""
-    beside: defaultdict[str, set[tuple[Word, ...]]] = defaultdict(set)
-    for path, one in zip(parsed, subjects, strict=True):
-        if one.word is None or one.level == len(path) - 1:
-            return set()
-        beside[one.name].add(tuple(w for k, w in enumerate(path[one.level]) if k != one.word))
-    seen = [words for rest in beside.values() for words in rest if words]
-    letters = {word.letters.casefold() for words in seen for word in words}
-    several = len(beside) > 1 and all(len(rest) == 1 for rest in beside.values())
-    differ = len(set(seen)) > 0.5 * len(beside)
-    return letters if several and differ and not letters & _USUAL_WORDS else set()
-
-
-def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | None]) -> list[Word]:
-    """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
-    rest: list[Word] = []
-    for level, words in enumerate(path):
-        if level == subject.level and subject.word is None:
-            words = [w for w in words if DAY.fullmatch(w.number) and w.text != subject.name]
-        if level not in named:
-            rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
-    return rest
-
-
-def _is_session(word: Word) -> bool:
-    return DAY.fullmatch(word.number) is not None or (
-        bool(word.number) and word.letters.casefold() in _SESSION_WORDS
-    )
-
-
-def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
-    """Return the condition of every trial, by the remaining words that vary; "" for all where none varies."""
-    every = [word for words in left for word in words]
-    spelled = {word.letters.casefold(): word.letters for word in reversed(every)}  # as in the first one
-    numbered = (word for word in every if word.number)
-    values = (x for x in numbered if not (x.number.isdecimal() and int(x.number) <= _COUNTS_TO))
-    valued = {word.letters.casefold() for word in values}
-    texts = []
-    for words in left:
-        parts = ((word.letters.casefold(), word.number) for word in words)
-        spoken = ((letters, number) for letters, number in parts if letters not in _IDLE)
-        named = dict.fromkeys(spelled[letters] + number * (letters in valued) for letters, number in spoken)
-        texts.append([text for text in named if text])
-    persons = {name.casefold() for name in subjects}
-    everywhere = set(texts[0]).intersection(*texts[1:]) if len(texts) > 1 else set(texts[0])
-    conditions = [
-        "_".join(text for text in named if text not in everywhere and text.casefold() not in persons)
-        for named in texts
-    ]
-    if any(conditions) and not all(conditions):
-        # a trial of the shared words alone, beside others that have more: walk, and walk_fast
-        shared = ["_".join(text for text in named if text in everywhere) for named in texts]
-        conditions = [label or whole or "usual" for label, whole in zip(conditions, shared, strict=True)]
-    return conditions
-
-
 def in_order(names: set[str]) -> list[str]:
-    """Groups or conditions in the order of a list of them: what others are compared with first, numbers by size."""
-
-    def place(name: str) -> tuple[int, NaturalPlace]:
-        words = {word.first for word in words_of(name)}
-        rank = next((k for k, usual in enumerate(ORDERED) if words & set(usual)), len(ORDERED))
-        return rank, natural_place(name)
-
-    return sorted(names, key=place)
+    """Groups or conditions by name, numbers by size."""
+    return sorted(names, key=natural_place)
 
 
 RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})

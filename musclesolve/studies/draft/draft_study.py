@@ -1,18 +1,18 @@
-"""A study file drafted from the folders of its trials: subjects, groups, conditions by their names, the rest marked."""
+"""A study file drafted from the trials below a folder: a line for each; what their files do not state is marked."""
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any
 from unicodedata import normalize
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import natural_place, shortened
 from musclesolve._util.written_files import safe
-from musclesolve.constants import PREDICTED, STUDY_DRAFT
+from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.draft.draft_text import DraftTable, Line, draft_text
 from musclesolve.laboratory.draft.study_trials import (
@@ -26,7 +26,6 @@ from musclesolve.laboratory.draft.study_trials import (
     stated_body,
     study_trials,
     trials_of_sources,
-    words_of,
 )
 from musclesolve.laboratory.files.subjects_table import (
     TABLE_SUFFIXES,
@@ -40,13 +39,6 @@ from musclesolve.laboratory.recording.file_settings import study_schema
 from musclesolve.laboratory.results.cycles.normalization import unit_settings
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.tables.lines import csv_text
-from musclesolve.studies.draft.study_recordings import (
-    RecordedTrial,
-    common_settings,
-    own_settings,
-    recorded_trials,
-    settings_tables,
-)
 from musclesolve.tables.document import value_text
 from musclesolve.tables.settings import FOLDER, schema_name
 from musclesolve.tables.text_file import name_from
@@ -88,26 +80,24 @@ class StudyDraft:
 
 @dataclass(frozen=True)
 class _StudyTrial:
-    """A trial: its name in the study, its role, where it was found, and its draft if it is a recording."""
+    """A trial: its name in the study, its role, and where it was found."""
 
     name: str
     role: Role
     found: FoundTrial
-    recording: RecordedTrial | None
 
 
 @dataclass(frozen=True)
 class _People:
     """The subjects: what each line of [subjects] states, what is left open of them, and the table of what lacks.
 
-    values, comments: subject -> keys, and where they come from. lacking: key -> subjects. todos: on all of them.
+    values, comments: subject -> keys, and where they come from. lacking: key -> subjects.
     """
 
     values: Mapping[str, Mapping[str, Any]]
     comments: Mapping[str, str]
     doubts: Mapping[str, Sequence[str]]
     lacking: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    todos: Sequence[str] = ()
 
 
 def draft_study(
@@ -116,7 +106,7 @@ def draft_study(
     """Draft the study file of a folder and all below it; nothing is written.
 
     Args:
-        folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
+        folder: with trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
         sources: of a data set, folders and B3D files below the folder, the only ones that are searched; of B3D files
@@ -130,26 +120,10 @@ def draft_study(
     files = (path for place in beside for path in sorted(place.iterdir()) if path.is_file())
     named = (path for path in files if path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~")
     tables = list(filter(names_subjects, named))
-    recordings = {path: levels for path, levels in study.recordings.items() if path not in tables}
-    # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
-    paths = [*(trial.levels for trial in study.trials), *recordings.values()]
-    services = [*(trial.of_service for trial in study.trials), *("" for _ in recordings)]
+    if not study.trials:
+        raise _no_trial(folder, study, tables)
     several = sources is not None and len(sources) > 1
-    persons = [*(trial.person for trial in study.trials), *("" for _ in recordings)]
-    first_roles = roles(paths, services, (), several, persons)
-    role_of = dict(zip(recordings, first_roles[len(study.trials) :], strict=True))
-    drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
-    if not study.trials and not drafted:
-        raise _no_trial(folder, study, unread)
-    places: list[_Place] = [(trial, None) for trial in study.trials]
-    for path in recordings:
-        draft = drafted.get(path)
-        places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, services, [trial is not None for trial, _ in places], several, persons)
-    trials = _named_trials(zip(paths, final_roles, places, strict=True))
-    of_recordings = {trial.name: trial.recording for trial in trials if trial.recording is not None}
-    # settings of recordings, such as their muscle set, are none of models and of trial files beside them
-    common = {} if study.trials else common_settings(list(of_recordings.values()))
+    trials = _named_trials(study.trials, roles(study.trials, several))
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     read = [read_subjects(path) for path in tables]
     if sources is None:
@@ -169,12 +143,10 @@ def draft_study(
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
         DraftTable("subjects", tuple(lines), (*of_models, *_about_people(known))),
-        *settings_tables(of_recordings, common, len(trials)),
-        DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
+        DraftTable("trials", tuple(_trials(trials, target))),
     )
     blank = "" if known is not None and sources is None else _blank_table(people, known)
-    by_weight = sorted(blocks, key=lambda table: table.name.startswith("settings."))
-    todos = [todo for table in by_weight for todo in table.todos]  # who and what counts comes before settings
+    todos = [todo for table in blocks for todo in table.todos]
     above = [f"title = {value_text(folder.resolve().name or 'Study')}"]
     if known is not None:
         above.append(f"subjects_table = {value_text(name_from(known.path, target))}")
@@ -184,8 +156,7 @@ def draft_study(
         place = TABLE if known is None else known.path.name
         said = "; ".join(f"{key} of {_few(names)}" for key, names in people.lacking.items())
         todos.insert(0, f"fill in {place}: {said}")
-    todos[:0] = people.todos
-    first = todos[: len(people.todos) + bool(people.lacking)]
+    first = todos[: bool(people.lacking)]
     comments = [text for todo in first for text in Line("", todo=todo).texts()]
     head, _, rest = draft_text(DRAFT_HEAD if sources is None else SOURCES_HEAD, blocks, "study").partition(
         "\n\n"
@@ -199,10 +170,23 @@ def draft_study(
         for table in read
         if (known is None if sources is None else table.path not in used)
     ]
-    every_unread = (*study.unread, *dict.fromkeys(unread), *unused)
-    left_out = [*study.copies, *left_out]
+    without = [*study.copies, *_without_trial_file(folder, study, tables)]
     once = tuple(dict.fromkeys(todos))
-    return StudyDraft(target, text, recognized, once, every_unread, tuple(left_out), blank)
+    return StudyDraft(target, text, recognized, once, (*study.unread, *unused), tuple(without), blank)
+
+
+def _without_trial_file(folder: Path, study: FoundStudy, tables: Sequence[Path]) -> list[str]:
+    """A sentence on each folder of recordings of markers that has no trial file."""
+    places = dict.fromkeys(
+        next((place for place in path.parents if place.name in levels[-2:-1]), path.parent)
+        for path, levels in study.recordings.items()
+        if path not in tables
+    )
+    return [
+        f"{place.relative_to(folder).as_posix() if place.is_relative_to(folder) else place}: recordings without a "
+        f"trial file; `musclesolve init {shlex.quote(str(place))}` drafts it"
+        for place in places
+    ]
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
@@ -229,42 +213,47 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     return write_files(place, {name: text.encode("utf-8") for name, text in files.items()})
 
 
-def _no_trial(folder: Path, study: FoundStudy, unread: Sequence[str]) -> InputError:
+def _no_trial(folder: Path, study: FoundStudy, tables: Sequence[Path]) -> InputError:
     remedy = "name the folder above the folders of the subjects"
     problem = "no trial was found in this folder or below it"
-    if unread := [*study.unread, *unread]:
-        problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
-        packed = all(text.endswith(TO_UNPACK) for text in unread)
+    if study.unread:
+        problem = f"no trial can be read: {'; '.join(study.unread[:_MOST_LISTED])}"
+        packed = all(text.endswith(TO_UNPACK) for text in study.unread)
         remedy = (
             "unpack them, and give the command again"
             if packed
             else "mend each fault, or export the files again"
         )
-    elif study.recordings:
-        places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in study.recordings)
-        problem = f"the recordings show no motion, in {_few(list(places))}"
-        remedy = "name a folder with recordings of a motion, and the standing trials beside them"
+    elif without := _without_trial_file(folder, study, tables):
+        problem = (
+            f"the recordings have no trial files, in {_few([text.partition(': ')[0] for text in without])}"
+        )
+        remedy = (
+            f"draft the trial files of each subject first: {without[0].partition('`')[2].partition('`')[0]}"
+        )
     return file_error(
         "missing_file",
         folder,
         problem,
-        "recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
-        "sessions of OpenCap, or OpenSim models with coordinates and loads or moments",
+        "trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of OpenCap, or OpenSim "
+        "models with coordinates and loads or moments",
         remedy,
     )
 
 
 def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> DraftTable:
-    """Groups and conditions in order; the first one is the reference."""
-    tabled = set[str]()
+    """Groups of the table of subjects, and conditions; the first one is the reference."""
+    groups = set[str]()
     if known is not None:
         rows = (known.rows.get(known.row_of(trial.role.subject) or "", {}) for trial in trials)
-        tabled = {str(row.get("group", "")) for row in rows} - {""}
-    groups = tabled or {trial.role.group for trial in trials} - {""}
+        groups = {str(row.get("group", "")) for row in rows} - {""}
     named = grouped((trial.role.condition, trial.name) for trial in trials)
-    by_names, lines = "by the names of folders and files", list[Line]()
-    of_groups = f"by {known.path.name}" if tabled and known is not None else by_names
-    for key, values, source in (("groups", groups, of_groups), ("conditions", named.keys() - {""}, by_names)):
+    lines, of_groups = list[Line](), "" if known is None else f"by {known.path.name}"
+    listed_by = (
+        ("groups", groups, of_groups),
+        ("conditions", named.keys() - {""}, "by the names of folders and files"),
+    )
+    for key, values, source in listed_by:
         if listed := in_order(set(values)):
             todo = f"check the order: the first of the {key} is what the others are compared with"
             lines.append(Line(key, listed, source, todo if len(listed) > 1 else ""))
@@ -291,21 +280,19 @@ def _of_tables(
 def _people(
     trials: Sequence[_StudyTrial], known: SubjectsTable | None, of_tables: Mapping[str, _Stated]
 ) -> _People:
-    """Return the data of each subject: the group, and the body by all sources that state it, files before tables."""
+    """Return the data of each subject: the body by all sources that state it, files before tables."""
     values: dict[str, dict[str, Any]] = {}
     comments, doubts = dict[str, str](), dict[str, list[str]]()
-    lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
+    lacking = dict[str, list[str]]()
     for name in dict.fromkeys(trial.role.subject for trial in trials):
         here = [trial for trial in trials if trial.role.subject == name]
-        role, of_recordings = here[0].role, [trial.recording for trial in here if trial.recording is not None]
-        # A study takes the mass of a model by itself; recordings and trial files beside it are to agree with it.
-        with_body = of_recordings or not all("model" in trial.found.source for trial in here)
+        # A study takes the mass of a model by itself; trial files beside it are to agree with it.
+        with_body = not all("model" in trial.found.source for trial in here)
         bodies = [stated_body(trial.found) if with_body else trial.found.subject for trial in here]
         row = None if known is None else known.row_of(name)
         source, of_table = of_tables.get(name, (None, {}))
         tabled = {**of_table, **({} if known is None or row is None else known.rows[row])}
-        values[name] = {"group": role.group} if role.group and "group" not in tabled else {}
-        doubts[name] = [role.doubt] if role.doubt else []
+        values[name], doubts[name] = {}, []
         differing = set[str]()
         for key in dict.fromkeys(key for body in bodies for key in body):
             stated = Counter(value_text(body[key]) for body in bodies if key in body)
@@ -315,14 +302,7 @@ def _people(
                 differing.add(key)
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
-        for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
-            if key not in {*values[name], *tabled, *differing}:
-                sizes = [recording.measured[key] for recording in of_recordings if key in recording.measured]
-                values[name][key] = round(float(median(sizes)), 1)
-                shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
-        needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
-        required = _BODY if with_body else ()
-        for key in dict.fromkeys((*required, *needed)):
+        for key in _BODY if with_body else ():
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
         for key, value in of_table.items():
@@ -331,11 +311,7 @@ def _people(
                 doubts[name].append(f"{key} of {name} is {said}: the files hold")
         kinds = ", ".join(sorted({trial.found.kind for trial in here}))
         comments[name] = f"{len(here)} trial{'s' * (len(here) > 1)}: {kinds}"
-    todos = [
-        f"confirm {key}, which is taken from no file; plates show it, the median of the trials: {_few(of)}"
-        for key, of in shown.items()
-    ]
-    return _People(values, comments, doubts, lacking, todos)
+    return _People(values, comments, doubts, lacking)
 
 
 def _about_people(known: SubjectsTable | None) -> tuple[str, ...]:
@@ -366,64 +342,45 @@ def _blank_table(people: _People, known: SubjectsTable | None) -> str:
     return csv_text([head, *rows])
 
 
-def _predicted(trials: Sequence[_StudyTrial]) -> str:
-    """Return the open decision on trials without measured ground forces, "" without any such trial."""
-    without = [trial.name for trial in trials if trial.found.source.get("forces") == PREDICTED]
-    if not without:
-        return ""
-    return (
-        f"enter the files of the ground reaction forces (forces = ...) of {_few(without)}, or confirm that no plate "
-        "measured them: they are predicted from the motion"
-    )
-
-
 OF_MODELS = (
     "The mass of a subject is the mass of the model unless it is stated; N m/(kg m) needs stature_m as well."
 )
 
 
-def _trials(trials: Sequence[_StudyTrial], common: Mapping[str, Any], target: Path) -> Iterator[Line]:
+def _trials(trials: Sequence[_StudyTrial], target: Path) -> Iterator[Line]:
     """A line of [trials] for each."""
     for trial in trials:
         values: dict[str, Any] = {"subject": trial.role.subject}
-        values |= {key: value for key in ("condition", "session") if (value := getattr(trial.role, key))}
+        if trial.role.condition:
+            values["condition"] = trial.role.condition
         for key, source in trial.found.source.items():
             values[key] = name_from(source, target) if isinstance(source, Path) else source
-        if trial.recording is not None and (settings := own_settings(trial.recording, common)):
-            values["settings"] = settings
         if trial.found.exclude:
             values["exclude"] = trial.found.exclude
         yield Line(trial.name, values, todo="; ".join(trial.found.notes))
 
 
-_Place = tuple[FoundTrial | None, RecordedTrial | None]
-"""The trial at a path, None where there is none, and its draft if it is a recording."""
+def _named_trials(found: Sequence[FoundTrial], of: Sequence[Role]) -> list[_StudyTrial]:
+    """The trials in the order of their names, as people look for them.
 
-
-def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[_StudyTrial]:
-    """The trials among some paths, in the order of subjects, conditions and repetitions, as they are looked for.
-
-    The name of a trial, which no other one has, is the name of its file, behind the missing words on subject, session
-    and condition.
+    The name of a trial, which no other one has, is the name of its file behind the missing words on subject and
+    condition.
     """
     count: Counter[str] = Counter()
     trials = []
-    for _, role, (place, recording) in sorted(rows, key=lambda row: natural_place("/".join(row[0]))):
-        if place is None:
-            continue
-        called = place.called or place.levels[-1]
-        said = {word.text.casefold() for word in words_of(called)} | {
-            word.letters.casefold() for word in words_of(called)
-        }
+    rows = zip(found, of, strict=True)
+    for trial, role in sorted(rows, key=lambda row: natural_place("/".join(row[0].levels))):
+        called = trial.called or trial.levels[-1]
         parts = [
             part
-            for part in (role.subject, role.session, *role.condition.split("_"))
-            if part and not {word.text.casefold() for word in words_of(part)} <= said
+            for part in (role.subject, *role.condition.split("_"))
+            if part.casefold() not in called.casefold()
         ]
-        stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"
+        stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*filter(None, parts), called]))).strip("_")
+        stem = stem or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
-        trials.append(_StudyTrial(safe(stem if times == 1 else f"{stem}_{times}"), role, place, recording))
+        trials.append(_StudyTrial(safe(stem if times == 1 else f"{stem}_{times}"), role, trial))
     return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 
@@ -434,16 +391,10 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
     yield ("trials", f"{len(trials)} ({', '.join(f'{of}: {count}' for of, count in sorted(kinds.items()))})")
     subjects = list(dict.fromkeys(role.subject for role in named))
     yield "subjects", f"{len(subjects)}: {_few(subjects)}"
-    counted: Mapping[str, Counter[str]] = {
-        "groups": Counter({role.subject: role.group for role in named}.values()),
-        "conditions": Counter(role.condition for role in named),
-        "sessions": Counter(role.session for role in named),
-    }
-    for what, values in counted.items():
-        if any(values):
-            unit = "subjects" if what == "groups" else "trials"
-            listed = [f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))]
-            yield what, f"{_few(listed)} {unit}"
+    conditions = Counter(role.condition for role in named)
+    if any(conditions):
+        listed = [f"{name or 'not known'} ({conditions[name]})" for name in in_order(set(conditions))]
+        yield "conditions", f"{_few(listed)} trials"
     for reason, count in Counter(trial.found.exclude for trial in trials if trial.found.exclude).items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"
     if known is not None:

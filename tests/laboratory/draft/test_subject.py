@@ -16,7 +16,6 @@ from musclesolve import check
 from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject, carried_all_the_time
-from musclesolve.studies.draft.draft_study import draft_study
 from musclesolve.tables import write_trc
 
 SETUP = """<?xml version="1.0"?>
@@ -142,19 +141,6 @@ def test_what_a_file_on_the_subject_states_in_vain_is_said(
     assert (f"{name} states {said}" in asked) == (
         said.partition(" ")[0] in ("mass_kg", "height_m", "gender_mf")
     )
-    assert any(said in text for text in draft_study(tmp_path).unread)
-
-
-def test_a_study_takes_what_files_of_services_state_of_one_subject_alone(tmp_path: Path) -> None:
-    for subject, mass in (("S01", 68.5), ("S02", 71.5)):
-        recordings(tmp_path / subject / "MarkerData")
-        metadata = f"mass_kg: {mass}\nheight_m: 1.65\ngender_mf: f\n"
-        (tmp_path / subject / "sessionMetadata.yaml").write_text(metadata, encoding="utf-8")
-    (tmp_path / "sessionMetadata.yaml").write_text("mass_kg: 99\nage: 30\n", encoding="utf-8")  # of whom?
-    draft = draft_study(tmp_path)
-    for mass in (68.5, 71.5):
-        assert f"mass_kg = {mass}, stature_m = 1.65" in draft.text
-    assert "99" not in draft.text and not draft.table
 
 
 def test_what_no_medial_marker_shows_is_asked_for_by_init_and_check_alike(tmp_path: Path) -> None:

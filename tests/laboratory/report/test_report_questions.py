@@ -111,7 +111,6 @@ MISSPELT = {
     'scenarios = ["a: triceps_sura=0.5"]': "triceps_surae",
     'scenarios = ["a: torque.ankle_dorsiflexionn=-30:0"]': "ankle_dorsiflexion",
     'scenarios = ["a: torque.ankle_dorsiflexion_r=-30:0, minimize=knee_media"]': "knee_medial",
-    'contact = ["kne=2.5"]': "knee",
 }
 
 
@@ -124,8 +123,8 @@ def test_a_misspelt_name_is_found_before_the_run(tmp_path):
         with refused("unknown_name", remedy):
             asked_of(tmp_path / "trial.toml")
     done = typed("check", tmp_path / "trial.toml")
-    assert done.exit_code == 2 and "[questions] contact" in done.output
-    every = 'strength = { soleus_r = 0.5, triceps_surae = 0.9 }\ncontact = ["now"]\n'
+    assert done.exit_code == 2 and "[questions] scenarios" in done.output
+    every = "strength = { soleus_r = 0.5, triceps_surae = 0.9 }"
     (tmp_path / "trial.toml").write_text(
         f'{text}\n[questions]\nask = ["margins"]\n{every}\n', encoding="utf-8"
     )
