@@ -12,7 +12,6 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve._util import long_arrays
-from musclesolve.laboratory.checks.model import model_case
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.models import share as share_module
 from musclesolve.models.opensim import geometry
@@ -47,7 +46,6 @@ def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
     monkeypatch.setattr(share_module, "BLOCK", 64)
     monkeypatch.setattr(geometry, "_BLOCK", 40)
-    monkeypatch.setattr(model_case, "SMOOTHED", 500)
     monkeypatch.setattr(long_arrays, "BLOCK", 50)
     monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=50))
     monkeypatch.setattr(long_arrays, "LARGE", 1000)

@@ -264,15 +264,11 @@ class Plausibility:
     def with_deciding(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return findings on the recording, those marked that explain why the result is not plausible.
 
-        Criteria name the faults that explain their failure (`causes`, `of_muscles`); a fault of small cost does not.
+        Criteria name the faults that explain their failure (`causes`); a fault of small cost does not.
         """
-        of_muscles, decisive = bundled_toml(__package__, "plausibility.toml")["of_muscles"], {*self.decisive}
-        heavy = of_muscles["causes"] if decisive & {*of_muscles["criteria"]} else ()
-        causes, least = self.causes, of_muscles["least"] * self.weight
+        causes = self.causes
 
         def explains(code: str, cost: Cost | None) -> bool:
-            if code in heavy:
-                return cost is not None and cost.size >= least
             return code in causes and (cost is None or cost.ratio is None or cost.ratio >= 1.0)
 
         return [replace(entry, decides=explains(entry.code, entry.cost)) for entry in findings]

@@ -189,22 +189,6 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     assert "What to do first: weigh the subject; it may explain the verdict." in said
 
 
-def test_a_muscle_that_moves_contact_forces_out_of_the_range_is_the_first_thing_to_do():
-    def judged(size: float) -> tuple[list[str], list[str]]:
-        cost = Cost(size, "N", "right soleus")
-        path = Finding("muscle_anatomy", "warning", "the insertion is moved", "compare it", cost=cost)
-        data = result()
-        data["joint_reaction"] *= 3.0
-        stored = with_verdict(data.assign_attrs({FINDINGS: json.dumps([path.as_dict()])}))
-        first = [text for _, text in rows(statements(stored)) if text.startswith("What to do first")]
-        return [each.code for each in judge(Facts(stored)).findings], first
-
-    codes, first = judged(2.0 * WEIGHT)
-    assert codes[0] == "muscle_anatomy" and "implausible" in codes
-    assert first == ["What to do first: compare it; it may explain the verdict."]
-    assert judged(0.1 * WEIGHT)[0][0] == "implausible"
-
-
 def test_a_fault_that_explains_the_failure_is_mended_first_though_its_cost_is_small():
     data = result()
     data["pelvis_residual"][:, 0] = 0.2 * WEIGHT

@@ -26,7 +26,7 @@ from musclesolve.data import reference_stride
 from musclesolve.laboratory.recording.trial_settings import MOVEMENTS
 from musclesolve.laboratory.report.content.methods import works
 from musclesolve.laboratory.results.facts import CENTER_HEIGHT, Facts
-from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding
+from musclesolve.laboratory.results.finding import FINDINGS, Finding
 from musclesolve.laboratory.results.judgement import judge
 from musclesolve.laboratory.results.movement import WORDS, Movement
 from musclesolve.laboratory.results.plausibility import (
@@ -198,12 +198,12 @@ def test_the_headline_names_the_reason_that_holds(stride):
 
 
 def test_a_body_that_weighs_otherwise_has_remedies_of_its_own(stride):
-    """Masses of segments come before the sentence on the mass; and each criterion of the recording names its causes."""
-    fault = finding("segment_mass", "warning", {"segments": "calcn_r"})
+    """A fault that explains the mass comes before the sentence on it; each criterion names its causes."""
+    fault = Finding("plate_drift", "warning", "the zero of a plate drifts", "set the plate to zero")
     heavier = stride.assign_attrs(subject_mass_kg=1.08 * stride.attrs["subject_mass_kg"])
     judged = judge(Facts(heavier.assign_attrs({FINDINGS: json.dumps([fault.as_dict()])})))
     first, second = judged.findings[:2]
-    assert (first.code, second.code) == ("segment_mass", "implausible") and first.decides
+    assert (first.code, second.code) == ("plate_drift", "implausible") and first.decides
     assert "masses of the segments" in second.remedy and "plates" in second.remedy
 
 

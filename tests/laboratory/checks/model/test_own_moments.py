@@ -1,0 +1,122 @@
+"""Moments of a file are compared with inverse dynamics of model and motion: of an arm, and of a walk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from measured_model import measured_model
+from recorded_data import recorded
+
+from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.laboratory.results.finding import Finding
+from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.models.opensim.load_dynamics import whole_motion
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.tables.sampled import Table
+
+ARM = ("opensim_models/arm26.osim", "cases_6/models/arm26/ik.mot", "cases_6/models/arm26/id.sto")
+WALK = (
+    "rajagopal_walk/reference/rajagopal_lai_uhlrich_2023_scaled.osim",
+    "rajagopal_walk/reference/opensim_ik.mot",
+    "rajagopal_walk/reference/opensim_id.sto",
+)
+BELTS = [
+    ("fascicle_walk/model.osim", f"fascicle_walk/trial_{k}_IK.mot", f"fascicle_walk/trial_{k}_ID.mot")
+    for k in (1, 3)
+]
+COLUMNS = {ARM: ("r_shoulder_elev", "r_elbow_flex"), WALK: ("hip_flexion_r", "knee_angle_r")}
+
+
+@cache
+def body_of(files: tuple[str, str, str]) -> ModelBody:
+    return measured_model(*map(recorded, files))
+
+
+def found_with(files: tuple[str, str, str], change: Callable[[Table], Table]) -> list[Finding]:
+    body = body_of(files)
+    assert body.moment_table is not None
+    found = findings_of_body(replace(body, moment_table=change(body.moment_table)))
+    return [each for each in found if each.code == "moments_differ"]
+
+
+def times(factor: float, name: str = "") -> Callable[[Table], Table]:
+    """The columns times a factor, all of them or one."""
+    return lambda table: replace(
+        table,
+        values=table.values
+        * np.where([not name or each == f"{name}_moment" for each in table.names], factor, 1.0),
+    )
+
+
+def exchanged(one: str, other: str) -> Callable[[Table], Table]:
+    names = {f"{one}_moment": f"{other}_moment", f"{other}_moment": f"{one}_moment"}
+    return lambda table: replace(table, names=tuple(names.get(name, name) for name in table.names))
+
+
+def late(by: float) -> Callable[[Table], Table]:
+    return lambda table: replace(table, time=table.time + by)
+
+
+@pytest.mark.parametrize("files", [ARM, WALK, *BELTS])
+def test_public_files_have_no_finding(files: tuple[str, str, str]) -> None:
+    assert found_with(files, lambda table: table) == []
+
+
+@pytest.mark.parametrize("files", [ARM, WALK])
+def test_a_fault_of_the_file_is_named_with_column_and_newton_meters(files: tuple[str, str, str]) -> None:
+    one, two = COLUMNS[files]
+    faults: list[tuple[Callable[[Table], Table], list[str], str]] = [
+        (times(-1.0), [one, two], "opposite sign"),
+        (times(-1.0, two), [two], "opposite sign"),
+        (times(2.0), [one, two], " times inverse dynamics"),
+        (times(2.0, two), [two], " times inverse dynamics"),
+        (times(0.0), [one, two], "are zero in the file"),
+        (times(0.0, two), [two], "are zero in the file"),
+        (exchanged(one, two), [f"{one} and {two}" if one < two else f"{two} and {one}"], "are exchanged"),
+        (late(0.05), [one, two], "50 ms late"),
+        (late(-0.03), [one, two], "30 ms early"),
+    ]
+    for change, names, said in faults:
+        (found,) = found_with(files, change)
+        assert said in found.what and all(name in found.what for name in names)
+        assert (one in found.what) == (one in " ".join(names))
+        assert found.cost is not None and found.cost.unit == "N m" and found.cost.size > 0.3
+        if said == " times inverse dynamics":
+            factor = float(found.what.split(said)[0].split()[-1])
+            assert factor == pytest.approx(2.0, abs=0.15)
+
+
+def test_newton_millimeters_and_exchanged_legs_of_a_walk_are_named() -> None:
+    (found,) = found_with(WALK, times(1000.0))
+    assert "1e+03 times" in found.what and found.severity == "error"
+
+    def legs(table: Table) -> Table:
+        def other(name: str) -> str:
+            return name.replace("_r_m", "_?_m").replace("_l_m", "_r_m").replace("_?_m", "_l_m")
+
+        return replace(table, names=tuple(map(other, table.names)))
+
+    (found,) = found_with(WALK, legs)
+    assert "hip_adduction_l and hip_adduction_r" in found.what and "are exchanged" in found.what
+
+
+def test_moments_of_another_motion_are_not_explained() -> None:
+    assert found_with(WALK, lambda table: replace(table, values=table.values[::-1])) == []
+
+
+def test_moments_without_ground_reactions_belong_to_the_motion_and_the_root_carries_the_weight() -> None:
+    body = body_of(WALK)
+    table = body.moment_table
+    assert table is not None
+    dynamics = inverse_dynamics(body.model, whole_motion(body.model, body.every_motion))
+    names = tuple(
+        f"{name}_{'moment' if one.rotational else 'force'}" for name, one in body.model.coordinates.items()
+    )
+    alone = Table(body.every_motion.time, names, dynamics.joint_force, False, table.path)
+    found = findings_of_body(replace(body, moment_table=alone))
+    (carried,) = [each for each in found if each.severity == "error"]
+    assert carried.code == "root_carries" and "8" in carried.what
