@@ -1,6 +1,6 @@
 """The examination of a model trial: each check looks at the files as they are, and none changes what another one sees.
 
-Where a check names an error from which further findings would follow, the checks after it are not asked.
+An error explains what later checks would find: they do not run.
 """
 
 from collections.abc import Callable, Iterable, Iterator
