@@ -243,40 +243,6 @@ class Segments:
         end = self._end(joint, self.distal(joint))
         return None if end is None else float(np.linalg.norm(end - self.center(joint)))
 
-    def proportions(self, knee: Joint) -> Iterator[tuple[str, tuple[float, ...]]]:
-        """Yield the heaviest body of the thigh and of the shank, where both have mass, with proportions.
-
-        Mass of the segment over the mass of the next distal one; way of the mass center from the proximal to the distal
-        joint and its distance from their line, over the distance of the joints; moment of inertia of the body about the
-        line over the least one across.
-        """
-        shank, thigh = self.distal_segment(knee), self.proximal_segment(knee)
-        groups = {thigh: self.rigid(thigh), shank: self.rigid(shank)}
-        masses = [self._mass_center(bodies) for bodies in (*groups.values(), self._feet(shank, knee))]
-        ends = (self.proximal(knee), self.distal(knee))
-        if not all(mass > 0.0 for mass, _ in masses):
-            return
-        for k, (group, frame) in enumerate(zip(groups.values(), ends, strict=True)):
-            center, far, (mass, place) = self.center(knee), self._end(knee, frame), masses[k]
-            if far is None:
-                continue
-            proximal, line = (far, center - far) if k == 0 else (center, far - center)
-            length, away = float(np.linalg.norm(line)), place - proximal
-            along = float(away @ line) / length**2
-            body = max(sorted(group), key=self._mass)
-            inertia, number = self.model.masses[body].inertia, self.model.body_number[body]
-            axes = self.upright.rotation[0, number].T @ self.axes(self.upright.rotation, body)[0]
-            forward, upward, right = np.diag(axes.T @ inertia @ axes)
-            yield (
-                body,
-                (
-                    mass / masses[k + 1][0],
-                    along,
-                    float(np.linalg.norm(away - along * line)) / length,
-                    float(upward / min(forward, right)) if min(forward, right) > 0.0 else 0.0,
-                ),
-            )
-
     def patella(self, knee: Joint) -> frozenset[str]:
         """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""
         moving = self.model.independent(knee.moved_by)
