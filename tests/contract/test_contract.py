@@ -21,7 +21,6 @@ import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import Cost, Problem, Status, costs, solve, solvers
 from musclesolve.errors import InputError
-from musclesolve.laboratory.checks.case import Stage
 from musclesolve.laboratory.checks.check import all_checks
 from musclesolve.laboratory.files import formats
 from musclesolve.laboratory.plotting.figure_sets import FIGURES, OF_MODEL
@@ -39,7 +38,7 @@ READERS = {
     "forces": (formats.FORCES, formats.read_forces_table),
     "channels": (formats.CHANNELS, formats.read_channels),
 }
-CHECKS = {f"{check.detect.__name__} at {check.stage.name}": check for check in all_checks()}
+CHECKS = {check.detect.__name__: check for check in all_checks()}
 REGISTERED = {
     "cost": list(costs()),
     "solver": list(solvers()),
@@ -212,10 +211,11 @@ def the_other_leg_twice_is_the_leg(name: str, folder: Path) -> None:
 
 
 @law("check")
-def is_described_and_has_a_stage(name: str, folder: Path) -> None:
+def is_described_and_stands_among_the_kinds(name: str, folder: Path) -> None:
     check = CHECKS[name]
-    assert check.detect.__doc__ and check.stage in Stage
-    assert check.detect.__module__.startswith("musclesolve.laboratory.checks")
+    assert check.detect.__doc__ and check.detect.__module__.startswith(
+        "musclesolve.laboratory.checks.recording"
+    )
 
 
 # Quantities

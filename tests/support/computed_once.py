@@ -120,10 +120,11 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
         return dict(recordings.of(question, lambda: (stride, files(stride, truth, **options)))[1])
 
     @wraps(examine)
-    def examine_once(case, checks, prepare: Any):
+    def examine_once(case, checks):
         if checks is not check.all_checks() or patches.change_the_package():
-            return examine(case, checks, prepare)
-        return cases.of(content(replace(case, prepared=None)), lambda: examine(case, checks, prepare))
+            return examine(case, checks)
+        question = content((replace(case, body=None), case.body is None))
+        return list(cases.of(question, lambda: examine(case, checks)))
 
     @wraps(nearest)
     def nearest_once(points: np.ndarray, *on: Any) -> tuple[np.ndarray, np.ndarray]:

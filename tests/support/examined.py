@@ -1,21 +1,19 @@
-"""Findings of `check` in a recording, without the forces that it shares to judge them: a third of its time."""
+"""Findings on a recording, of its file or of a state of it in memory, without the forces that `check` shares."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
-from musclesolve.laboratory.checks.case import Case, load
+from musclesolve.laboratory.checks.case import Case, checks_of, examine, load
 from musclesolve.laboratory.checks.check import all_checks, examined_file
-from musclesolve.laboratory.results.finding import sorted_findings
+from musclesolve.laboratory.results.finding import Finding, sorted_findings
 from musclesolve.laboratory.results.judgement import Report
 
 
-def examined(path: Path, costs: bool = True) -> Report:
-    """The findings on the recording of a trial file, as `check` reports them where the forces can be shared.
-
-    costs: whether findings have their costs, by which some errors are warnings; a third of the time.
-    """
-    return Report(path, sorted_findings(examined_file(path, all_checks(), costs)))
+def examined(path: Path) -> Report:
+    """The findings on the recording of a trial file, as `check` reports them where the forces can be shared."""
+    return Report(path, sorted_findings(examined_file(path, all_checks())))
 
 
 def loaded(path: str | Path) -> Case:
@@ -23,3 +21,9 @@ def loaded(path: str | Path) -> Case:
     case, findings = load(Path(path))
     assert case is not None, findings
     return case
+
+
+def found(case: Case, *kinds: ModuleType) -> list[Finding]:
+    """The errors and warnings of some kinds of checks, of all where none is named."""
+    checks = checks_of(*kinds) if kinds else all_checks()
+    return [entry for entry in examine(case, checks) if entry.severity != "note"]

@@ -205,6 +205,6 @@ class TrialCopy(Copy):
         """Write all files into a folder; return the trial file."""
         return write_copy(self, folder)
 
-    def examined(self, folder: Path, costs: bool = True) -> Report:
+    def examined(self, folder: Path) -> Report:
         """Write all files into a folder; return what is found in the recording, as `examined` finds it."""
-        return examined(self.write(folder), costs)
+        return examined(self.write(folder))

@@ -17,8 +17,9 @@ from musclesolve.apps.desk.trial_document import Place, TrialDocument
 from musclesolve.apps.desk.work_folder import Recordings
 from musclesolve.errors import InputError
 from musclesolve.laboratory.checks.case import Case, checks_of, examine, load_markers
-from musclesolve.laboratory.checks.markers import landmark_order
 from musclesolve.laboratory.checks.observed_body import landmark
+from musclesolve.laboratory.checks.recording import landmarks as landmark_checks
+from musclesolve.laboratory.checks.recording import sides
 from musclesolve.laboratory.draft.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.laboratory.draft.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.laboratory.markers.landmarks import functional_joints, landmarks, markers_of
@@ -269,10 +270,10 @@ class Meanings:
         if proposal.laboratory:
             with_axes, _ = load_markers(path, reader, proposal.laboratory)
             upright = with_axes or case
-        examined = examine(upright, checks_of(landmark_order.__name__), {})
+        examined = examine(upright, checks_of(landmark_checks, sides))
         if case.unknown:
             case = upright
-        errors = [finding for finding in examined.findings if finding.severity == "error"]
+        errors = [finding for finding in examined if finding.severity == "error"]
         wrong = {finding.where.field: finding.what for finding in errors}
         functional = functional_joints(settings)
         mapped = {}
@@ -302,7 +303,7 @@ class Meanings:
                 mapped[name] = replace(meaning, suggestion=None)
         return Meaning(
             case,
-            examined.findings,
+            tuple(examined),
             mapped,
             {
                 name: list(markers)

@@ -21,23 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, median_of_known
-from musclesolve.laboratory.checks.case import REACH, Case, Recorded
-from musclesolve.laboratory.checks.markers.body_distances import (
+from musclesolve.laboratory.checks.case import REACH, exchanged_labels
+from musclesolve.laboratory.checks.recording.segments import (
     BETTER,
     LEAST,
     NEARER,
     bodies,
-    labels_exchanged_at_crossings,
-    labels_exchanged_between_gaps,
-    labels_exchanged_throughout,
-)
-from musclesolve.laboratory.checks.markers.trajectories import (
-    BACK,
-    FEWEST_FRAMES,
-    GREATEST_ACCELERATION,
-    MERGED,
-    SMALLEST_JUMP,
-    STRETCHED,
+    exchanges_for_a_while,
+    exchanges_throughout,
 )
 from musclesolve.laboratory.markers.gaps.rigid_registration import SMALLEST_BREADTH, Shapes, breadth, register
 from musclesolve.laboratory.markers.landmarks import upper_markers
@@ -45,6 +36,16 @@ from musclesolve.laboratory.motion.motion_plausibility import BROKEN, LOOSE
 from musclesolve.laboratory.recording.data import Trial
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
 
+SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
+"""A step that exceeds the steps around it by so much more than a subject can move is a jump [m], [m/s^2]."""
+STRETCHED = 0.035
+"""A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it."""
+MERGED = 0.003
+"""Distance below which two markers are in one place [m]."""
+BACK = 0.25
+"""Time within which a marker that jumped may come back [s]."""
+FEWEST_FRAMES = 3
+"""Samples for which a marker must be in its place before it is taken again."""
 MORE = 1.5
 """In another motion than that of the trial a group fits its shape worse, and a marker is farther from its place, by
 less than this factor; `USUAL` is the quantile of the motion of the trial that is compared."""
@@ -687,8 +688,14 @@ class MarkerLabels:
 
 def with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
-    case = Case(trial.document, Recorded(trial, trial.settings.laboratory))
-    for check in (labels_exchanged_throughout, labels_exchanged_at_crossings, labels_exchanged_between_gaps):
-        for entry in list(check(case)):
-            case = replace(case.repaired(entry), findings=(*case.findings, entry))
-    return case.trial, case.findings
+    found = list[Finding]()
+    for search in (exchanges_throughout, exchanges_for_a_while):
+        for exchange in search(trial):
+            file = getattr(trial, exchange.role)
+            values = {"one": exchange.one, "other": exchange.other, "size": exchange.size, "frames": ""}
+            code = "labels_exchanged.throughout" if exchange.frames is None else "labels_exchanged.frames"
+            where = Where(file.path, markers=(exchange.one, exchange.other))
+            change = exchanged_labels(trial, {exchange.role: {exchange.one: exchange.other}}, exchange.frames)
+            found.append(finding(code, "error", values, where, change=change))
+            trial = exchange.undone(trial)
+    return trial, tuple(found)

@@ -26,8 +26,8 @@ from musclesolve.apps.live.joining import Joined, Stream, Wanted, wait_for
 from musclesolve.apps.live.live import Frame, Live
 from musclesolve.apps.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
 from musclesolve.errors import input_error, not_installed
-from musclesolve.laboratory.checks.files.times_units_axes import FORCE_BAND, FORCES, PEAK, unit_factor
-from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import ZERO
+from musclesolve.laboratory.checks.recording.plate_zero import ZERO
+from musclesolve.laboratory.checks.recording.units import FORCE_BAND, FORCES, PEAK, unit_factor
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.tables.document import Document
 

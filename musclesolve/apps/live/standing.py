@@ -29,8 +29,8 @@ from musclesolve.constants import PREDICTED, STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.checks.case import finding_of
 from musclesolve.laboratory.checks.check import all_checks, examined_file
-from musclesolve.laboratory.checks.files.times_units_axes import FAR_MASS, MASS
-from musclesolve.laboratory.checks.forces.plate_zero_and_saturation import ZERO
+from musclesolve.laboratory.checks.recording.mass import FAR_MASS, MASS
+from musclesolve.laboratory.checks.recording.plate_zero import ZERO
 from musclesolve.laboratory.files.formats import read_markers
 from musclesolve.laboratory.markers.marker_names import find_marker_set, markers_of
 from musclesolve.laboratory.recording.axes import rotation_of

@@ -25,7 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.apps.live.live import FILLING, Frame, Live
 from musclesolve.errors import InputError, input_error
-from musclesolve.laboratory.checks.files.times_units_axes import LENGTH_BAND, LENGTH_FAULTS, unit_factor
+from musclesolve.laboratory.checks.recording.units import LENGTH_BAND, LENGTH_FAULTS, unit_factor
 from musclesolve.laboratory.markers.gaps.rigid_registration import Shapes
 from musclesolve.laboratory.recording.data import Side
 from musclesolve.laboratory.results.finding import Finding

@@ -1,37 +1,37 @@
-"""A recording under examination: its lenient reading, its repairs and findings, and the stages of the checks.
+"""A recording under examination: its lenient reading, what it shows, and the checks that look at it.
 
-All readable parts of a trial are read, and the unreadable ones become findings (`load`). A check that fails hides no
-other check: its exception becomes a finding, and the next checks run (`collect_errors`). Repairs are values that a
-finding proposes; they change nothing on disk. A check sees the recording with faults of earlier stages repaired in
-memory.
+All readable parts of a trial are read, and the unreadable ones become findings (`load`). Every check looks at the same
+recording and changes nothing in it, so their order does not matter. A check that relies on a fact of the recording,
+such as axes in which the body stands, is not asked where the fact is not so (`Case.unknown`): another check reports
+that. A check that fails hides no other check: its exception becomes a finding (`collect_errors`).
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from enum import IntEnum, auto
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, time_spans
+from musclesolve._util.arrays import Mask, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_blocks, in_files
 from musclesolve._util.sides import has_side
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.checks.observed_body import upward
 from musclesolve.laboratory.files.formats import Faults, read_markers
-from musclesolve.laboratory.recording.data import SIDE_NAMES, PlateForce, Subject, Trial
+from musclesolve.laboratory.markers.gaps.gap_filling import completed_trial, without_ghosts
+from musclesolve.laboratory.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.laboratory.recording.trial_document import trial_document
-from musclesolve.laboratory.recording.trial_settings import FileSettings, LaboratorySettings, RecordedSettings
-from musclesolve.laboratory.results.finding import Cost, Finding, Run, Severity, Where, error_if, finding
+from musclesolve.laboratory.recording.trial_settings import FileSettings, RecordedSettings
+from musclesolve.laboratory.results.finding import Finding, Run, Severity, Where, error_if, finding
 from musclesolve.laboratory.trial.plates.foot_forces import is_stated
-from musclesolve.laboratory.trial.time_range import finds_range
+from musclesolve.laboratory.trial.time_range import ranged, with_predicted_spans
 from musclesolve.laboratory.trial.trial_file import WITHOUT_PARTS, TrialReader
 from musclesolve.tables.document import Document, examined
 from musclesolve.tables.sampled import Markers
@@ -40,164 +40,17 @@ from musclesolve.tables.text_file import is_file
 
 Role = Literal["markers", "static"]
 ROLES: tuple[Role, ...] = ("markers", "static")
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Parts of a recording that a repair may change."""
-
-    trial: Trial  # the recording
-    laboratory: LaboratorySettings  # which axes of the files point forward and up
-
-
-Repair = Callable[[Recorded], Recorded]
-
-
-def in_order(*repairs: Repair) -> Repair:
-    """Return the repair that applies some others one after the other."""
-
-    def repair(recorded: Recorded) -> Recorded:
-        for change in repairs:
-            recorded = change(recorded)
-        return recorded
-
-    return repair
-
-
-def replace_fields(**changes: Any) -> Repair:
-    """Replace fields of the trial."""
-    return lambda recorded: replace(recorded, trial=replace(recorded.trial, **changes))
-
-
-def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
-    """Change the motion or the standing trial."""
-    return lambda recorded: replace_fields(**{role: change(getattr(recorded.trial, role))})(recorded)
-
-
-def exchange_labels(
-    trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
-) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
-    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and its table [[exchanged]]."""
-    place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
-    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(names) for role, names in pairs.items()}
-    if frames is not None:
-        half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
-        spans = time_spans(frames, time)
-        change[(*place, "times_s")] = [[round(a - half, 4), round(b + half, 4)] for a, b in spans]
-
-    def exchange(recorded: Recorded) -> Recorded:
-        when = slice(None) if frames is None else frames
-        files = {role: getattr(recorded.trial, role).exchanged(names, when) for role, names in pairs.items()}
-        return replace_fields(**files)(recorded)
-
-    return exchange, change
-
-
-def exchange_landmarks(one: str, other: str) -> Repair:
-    """Exchange two landmarks of the mapping."""
-
-    def repair(recorded: Recorded) -> Recorded:
-        mapping = recorded.trial.mapping
-        return replace_fields(mapping={**mapping, one: mapping[other], other: mapping[one]})(recorded)
-
-    return repair
-
-
-def remove_samples(name: str, frames: Mask) -> Repair:
-    """Take a marker as not seen in some frames (T,)."""
-
-    def change(markers: Markers) -> Markers:
-        position = in_blocks(np.ndarray.copy, markers.position)
-        position[frames, markers.names.index(name)] = float("nan")
-        return replace(markers, position=position)
-
-    return change_markers("markers", change)
-
-
-def move_back(name: str, slips: Sequence[tuple[int, int, Array]]) -> Repair:
-    """Take back slips of a marker: last frame before, first frame after, displacement (3,) [m].
-
-    The segment is taken to keep its orientation after the slip: good enough to say what the slip costs.
-    """
-
-    def change(markers: Markers) -> Markers:
-        position = in_blocks(np.ndarray.copy, markers.position)
-        column = markers.names.index(name)
-        for before, after, moved in slips:
-            position[after:, column] -= moved
-            share = np.linspace(0.0, 1.0, after - before + 1)[:, None]
-            start, end = position[before, column].copy(), position[after, column].copy()
-            position[before : after + 1, column] = start + share * (end - start)
-        return replace(markers, position=position)
-
-    return change_markers("markers", change)
-
-
-def change_plate(index: int, **changes: Any) -> Repair:
-    """Replace fields of one plate."""
-
-    def repair(recorded: Recorded) -> Recorded:
-        plates = list(recorded.trial.forces)
-        plates[index] = replace(plates[index], **changes)
-        return replace_fields(forces=tuple(plates))(recorded)
-
-    return repair
-
-
-def rotate_plate(index: int, rotation: Array) -> Repair:
-    """Rotate forces, points and moments of one plate by a rotation (3, 3).
-
-    Where this turns up into down, forces on the foot were read as those on the plate, or the reverse.
-    """
-
-    def repair(recorded: Recorded) -> Recorded:
-        plate, over = recorded.trial.forces[index], rotation[2, 2] < 0.0
-        columns = {name: getattr(plate, name) @ rotation.T for name in ("force", "point", "moment")}
-        for name in ("force", "moment") if over else ():
-            columns[name] = -columns[name]
-        return change_plate(index, **columns, turned=plate.turned != over)(recorded)
-
-    return repair
-
-
-def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> Repair:
-    """Rotate all recordings by a rotation (3, 3), but a standing trial whose axes are stated apart.
-
-    laboratory: the right axes of the files; None where the forces are right as they are.
-    """
-
-    def repair(recorded: Recorded) -> Recorded:
-        trial = recorded.trial
-        apart = {"static_up", "static_forward"} & recorded.laboratory.stated.keys()
-        changes: dict[str, Any] = {
-            role: markers.rotated(rotation)
-            for role in ROLES
-            if (markers := getattr(trial, role)) is not None and not (role == "static" and apart)
-        }
-        changes["functional"] = {side: of.rotated(rotation) for side, of in trial.functional.items()}
-        changes["hinges"] = {
-            joint: replace(movement, markers=movement.markers.rotated(rotation))
-            for joint, movement in trial.hinges.items()
-        }
-        recorded = replace_fields(**changes)(recorded)
-        if laboratory is None:
-            return recorded
-        plates = in_order(*(rotate_plate(index, rotation) for index in range(len(trial.forces))))
-        return replace(plates(recorded), laboratory=recorded.laboratory.changed(**laboratory))
-
-    return repair
-
-
-# Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
-# disturbs the range by less than 0.5 % of its height.
+Fact = Literal["up", "forward", "plates", "mapping", "upright"]
+"""What a trial file states (an axis of the files, a plate of a foot, a landmark), and whether the subject stands or
+walks upright in these axes."""
 REACH = 0.2
+"""Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
+disturbs the range by less than 0.5 % of its height."""
+ALONG = 0.8
+"""Least cosine between a direction, as from the feet to the shoulders, and the axis along which it lies."""
 OUTSIDE = " (outside of the time range)"
 TABLES = bundled_toml(__package__, "tables.toml")
 """Names and words of the checks."""
-
-
-Fact = Literal["up", "forward", "plates", "mapping"]
-"""Items that a trial file may leave open: an axis of the files, a plate of a foot, a landmark."""
 
 
 @dataclass(frozen=True)
@@ -205,81 +58,28 @@ class Case:
     """The recording for a check, which changes nothing in it."""
 
     document: Document  # the trial file
-    recorded: Recorded  # the recording, with the repairs of earlier stages
-    findings: tuple[Finding, ...] = ()  # findings of earlier stages
-    # Unreadable tables, each with a finding: no other finding may follow from them.
+    trial: Trial  # the recording
+    findings: tuple[Finding, ...] = ()  # of its reading
+    # Facts that are not known or not so, each with a finding: no other finding may follow from them.
     unknown: frozenset[Fact] = frozenset()
-    # Each repair of an error or a warning: its finding, the recording before it and after it.
-    steps: tuple[tuple[Finding, Recorded, Recorded], ...] = ()
-    prepared: RecordedBody | None = None  # the body of the recording as it was read, where it can be prepared
+    body: RecordedBody | None = None  # of the recording, where it can be prepared
 
     @property
     def settings(self) -> RecordedSettings:
         """The settings of the trial, with defaults in place of faulty ones."""
         return self.trial.settings
 
-    @property
-    def trial(self) -> Trial:
-        """The recording with the repairs so far."""
-        return self.recorded.trial
-
-    def found(self, *codes: str, severity: Severity | None = None) -> bool:
-        """Return whether there is a finding with one of the codes, of one severity or any."""
-        return any(f.code in codes and severity in (None, f.severity) for f in self.findings)
-
-    @property
-    def lacks_range(self) -> bool:
-        """Whether plates or a marker lack, so that no time range is found and the whole recording stands for it."""
-        lacks = "plates" in self.unknown or self.found(
-            "marker_moved", "markers_merged", "gap", severity="error"
-        )
-        return lacks and finds_range(self.settings) and not self.trial.legs
-
     def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
         """Return a key of the trial file as the place of a finding."""
         line, field = self.document.line(table, key, index), f"[{table}] {key}"
         return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
 
-    def with_findings(self, findings: Iterable[Finding]) -> Self:
-        """Return the case with more findings, those out of reach of the time range as notes."""
-        return replace(self, findings=(*self.findings, *map(self._in_range, findings)))
-
-    def with_trial(self, trial: Trial) -> Self:
-        """Return the case with another state of the recording; findings that its range leaves out become notes."""
-        case = replace(self, recorded=replace(self.recorded, trial=trial))
-        return replace(case, findings=tuple(map(case._in_range, case.findings)))
-
-    def repaired(self, finding: Finding) -> Self:
-        """Return the case with the repair of a finding applied, if it has one."""
-        if finding.repair is None:
-            return self
-        recorded = finding.repair(self.recorded)
-        step = () if finding.severity == "note" else ((finding, self.recorded, recorded),)
-        return replace(self, recorded=recorded, steps=(*self.steps, *step))
-
-    def at_exchange(self, finding: Finding) -> Finding:
-        """Return the finding of labels that [[exchanged]] exchanges at this table; the file may have them right."""
-        tables = self.settings.exchanged if finding.code in TABLES["label_codes"] else ()
-        for number, role in ((k, role) for k in range(len(tables)) for role in ROLES):
-            file, markers = getattr(self.trial, role), {*finding.where.markers}
-            if file is None or file.path != finding.where.file:
-                continue
-            if any({*pair} <= markers for pair in tables[number][role].items()):
-                place = self.key("exchanged", role, number)
-                where = replace(place, markers=finding.where.markers, times=finding.where.times)
-                what = f"{finding.what}, as [[exchanged]] has them"
-                remedy = "leave this pair out of the table, or state in times_s when the labels are exchanged"
-                return replace(finding, what=what, remedy=remedy, where=where)
-        return finding
-
-    def _in_range(self, finding: Finding) -> Finding:
-        start, end = self.trial.time_range
-        times = finding.where.times
-        # Near enough to the range for the filter to carry it there.
-        if not times or finding.anywhere or any(a < end + REACH and b > start - REACH for a, b in times):
+    def in_range(self, finding: Finding) -> Finding:
+        """Return a finding, as a note where the filter carries nothing from its times into the time range."""
+        (start, end), times = self.trial.time_range, finding.where.times
+        if not times or any(first < end + REACH and last > start - REACH for first, last in times):
             return finding
-        more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
-        return replace(finding, severity="note", what=f"{finding.what}{more}")
+        return replace(finding, severity="note", what=f"{finding.what}{OUTSIDE}")
 
 
 MARKER_TABLES = ("laboratory", "files", "markers", "exchanged", "mapping", "clusters", "carried")
@@ -366,7 +166,10 @@ def case_of(trial: Trial) -> Case:
 
 
 def _case(document: Document, trial: Trial, unknown: set[Fact], findings: Sequence[Finding] = ()) -> Case:
-    return Case(document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown))
+    """Return the case with what the markers show beside what the trial file leaves open."""
+    up = upward(trial, trial.markers)
+    tilted = up is not None and up[2] < ALONG
+    return Case(document, trial, tuple(findings), frozenset(unknown | ({"upright"} if tilted else set())))
 
 
 def _findings(faults: Faults) -> list[Finding]:
@@ -410,26 +213,22 @@ def _together(findings: list[Finding]) -> list[Finding]:
     return joined
 
 
-SERIOUS = 0.2
-"""Change of a moment below which a fault is a warning instead of an error [N m/kg]: a tenth of the peak moment of the
-ankle in walking. Two programs differ by up to 0.14 on the moments of one recording."""
-TALL = 1.75
-"""Stature from which limits of the size of body parts grow with the body [m]."""
-
-
-def moment_cost(change: float, of: str, mass: float) -> Cost:
-    """Return the cost of a change of a moment [N m] of a body of a mass [kg]."""
-    return Cost(change, "N m", of, SERIOUS * mass)
+def exchanged_labels(
+    trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
+) -> dict[tuple[str | int, ...], Any]:
+    """Return the table [[exchanged]] that exchanges pairs of markers of files, in some frames (T,)."""
+    place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
+    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(names) for role, names in pairs.items()}
+    if frames is not None:
+        half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
+        spans = time_spans(frames, time)
+        change[(*place, "times_s")] = [[round(a - half, 4), round(b + half, 4)] for a, b in spans]
+    return change
 
 
 def frames_of(duration: float, rate: float) -> int:
     """Return the least number of frames at a rate [Hz] that last a duration [s]."""
     return max(1, int(np.ceil(duration * rate - 1e-6)))
-
-
-def growth(subject: Subject) -> float:
-    """Return how much larger than a person of stature `TALL` a subject is, at least 1; 1 where that is unknown."""
-    return float(np.fmax(subject.stature / TALL, 1.0))
 
 
 def on_plate(plate: PlateForce, times: tuple[Run, ...] = ()) -> Where:
@@ -498,50 +297,12 @@ def collect_errors(
         findings.append(finding_of_failure(error, what, case, code))
 
 
-class Stage(IntEnum):
-    """The faults that are looked for together: none of them can be the consequence of another one of its stage.
-
-    A check sees the recording with the faults of all earlier stages repaired, and what was found in them.
-    """
-
-    SAMPLE_TIMES = auto()
-    COPIED_FRAMES = auto()
-    LOST_FRAMES = auto()
-    UNITS = auto()
-    POINTS = auto()
-    UNITS_OF_POINTS = auto()
-    # The axes are read from the pelvis.
-    PELVIS_LABELS = auto()
-    VERTICAL_AXIS = auto()
-    FORWARD_AXIS = auto()
-    OTHER_VERTICAL_AXES = auto()
-    SIDES = auto()
-    SIZE_WHEN_STANDING = auto()
-    LABELS_THROUGHOUT = auto()
-    LABELS_AT_CROSSINGS = auto()
-    LABELS_BETWEEN_GAPS = auto()
-    # All other pairs are measured from the front spines.
-    FRONT_SPINES = auto()
-    PAIRS_OF_LANDMARKS = auto()
-    LANDMARK_ORDER = auto()
-    HELD_SAMPLES = auto()
-    GAPS = auto()
-    MERGED_MARKERS = auto()
-    JUMPS = auto()
-    SLIPS = auto()
-    STANDING_PLACES = auto()
-    PLATES = auto()
-    # The zero of the plates is looked for while a foot swings.
-    SYNCHRONY = auto()
-    PLATE_ZERO = auto()
-    PLATE_AXES = auto()
-    PRESSURE_DIRECTION = auto()
-    SYNCHRONY_IN_RIGHT_AXES = auto()
-    # A shift of the forces makes them begin and end at other times: that is no fault of its own.
-    PLATE_POSITION = auto()
-    SUPPORT = auto()
-    ANALYSIS = auto()
-    ANATOMY = auto()
+def refusal(code: str, test: Callable[[], object]) -> Iterator[Finding]:
+    """Yield the finding of an input that a test of reading refuses."""
+    try:
+        test()
+    except InputError as error:
+        yield finding_of(code, error)
 
 
 Detect = Callable[[Case], Iterable[Finding]]
@@ -552,59 +313,54 @@ class Check:
     """A check of a recording."""
 
     detect: Detect  # returns what is wrong; changes nothing
-    stage: Stage  # when it is asked
     needs: frozenset[Fact] = frozenset()  # it is not asked where one of them is not known
 
 
 _CHECKS: dict[str, list[Check]] = {}
 
 
-def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
-    """Make a function a check that runs at one stage or at several.
-
-    needs: what its findings would be due to where the trial file leaves it open; that is a finding already.
-    """
+def recording_check(*needs: Fact) -> Callable[[Detect], Detect]:
+    """Make a function a check of recordings; needs: facts on which its findings rely."""
 
     def register(detect: Detect) -> Detect:
-        checks = (Check(detect, stage, frozenset(needs)) for stage in stages)
-        _CHECKS.setdefault(detect.__module__, []).extend(checks)
+        _CHECKS.setdefault(detect.__module__, []).append(Check(detect, frozenset(needs)))
         return detect
 
     return register
 
 
-def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
-    """Return the checks of a module, by its name, and of all modules in some folders."""
-    of_folders = (iter_modules(folder.__path__, f"{folder.__name__}.") for folder in folders)
-    names = [module, *(part.name for parts in of_folders for part in parts)]
+def checks_of(*places: ModuleType) -> tuple[Check, ...]:
+    """Return the checks of modules, and of all modules in folders."""
+    names = [place.__name__ for place in places if not hasattr(place, "__path__")]
+    for folder in (place for place in places if hasattr(place, "__path__")):
+        names += [part.name for part in iter_modules(folder.__path__, f"{folder.__name__}.")]
     for name in names:
         import_module(name)
     return tuple(check for name in names for check in _CHECKS.get(name, ()))
 
 
-def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:
-    """Run all checks stage by stage; after each stage repair what was found.
+def _with_range(case: Case) -> Trial:
+    """Return the recording with the time range of the analysis, and the steps whose forces are predicted."""
+    trial, settings, found = case.trial, case.settings, case.trial
+    if case.body is not None:
+        found = case.body.trial
+    elif trial.forces and not {"plates", "mapping"} & case.unknown:
+        with suppress(InputError):
+            found = ranged(without_ghosts(trial, settings.gaps)[0], settings)
+            found = with_predicted_spans(completed_trial(found, settings.gaps)[0], settings)
+    part = {name: getattr(found, name) for name in ("time_range", "legs", "analyzed", "predicted_spans")}
+    return replace(trial, **part)
 
-    Within a stage every check looks at the same recording, and findings are put in the order of the names of the
-    checks: the order of `checks` does not matter. prepare: what is done with the case before a stage.
-    """
-    ordered = sorted(checks, key=lambda check: check.detect.__name__)
-    for stage in Stage:
-        in_files(case.recorded)
-        findings: list[Finding] = []
-        if stage in prepare:
-            with collect_errors(findings, f"preparation of {stage.name.lower()}", case):
-                case = prepare[stage](case)
-        for check in ordered:
-            if check.stage == stage and not check.needs & case.unknown:
-                with collect_errors(findings, f"check '{check.detect.__name__}'", case):
-                    # One by one: what was found before a failure is kept.
-                    for finding in check.detect(case):
-                        findings.append(case.at_exchange(finding))
-        case = case.with_findings(findings)
-        for finding in findings:
-            failed: list[Finding] = []
-            with collect_errors(failed, f"repair of '{finding.code}'", case):
-                case = case.repaired(finding)
-            case = case.with_findings(failed)
-    return case
+
+def examine(case: Case, checks: Iterable[Check]) -> list[Finding]:
+    """Return the findings of reading and of all checks, those out of reach of the time range as notes."""
+    findings = list(case.findings)
+    with collect_errors(findings, "search of the time range", case):
+        case = replace(case, trial=_with_range(case))
+    for check in checks:
+        if not check.needs & case.unknown:
+            with collect_errors(findings, f"check '{check.detect.__name__}'", case):
+                # One by one: what was found before a failure is kept.
+                for entry in check.detect(case):
+                    findings.append(entry)
+    return [case.in_range(entry) for entry in findings]

@@ -25,7 +25,7 @@ def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
         path = Path(trial) if isinstance(trial, str | Path) else Path()
         if getattr(refusal, "file", path) is None or not is_file(path):
             raise
-        findings = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
+        findings = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks())
         first = next(iter(sorted_findings(findings)), None)  # an error if there is one
         reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
         if first is None or first.severity != "error" or first.what.startswith(reason):

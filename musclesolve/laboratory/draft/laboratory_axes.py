@@ -11,8 +11,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.laboratory.checks.files.times_units_axes import LARGEST_MOMENT, LOADED, unit_of_points
 from musclesolve.laboratory.checks.observed_body import square_to
+from musclesolve.laboratory.checks.recording.units import LARGEST_MOMENT, LOADED, unit_of_points
 from musclesolve.laboratory.draft.choose_mapping import MarkerChoice
 from musclesolve.laboratory.draft.column_names import PlateNames, common_beginning
 from musclesolve.laboratory.draft.draft_text import DraftTable, Line

@@ -12,14 +12,8 @@ from musclesolve._util.messages import count_of, folded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
 from musclesolve.laboratory.checks.case import Case
-from musclesolve.laboratory.checks.files.times_units_axes import (
-    BAND_OF_ANYBODY,
-    POWERS,
-    USUAL_STATURE,
-    unit_factor,
-)
-from musclesolve.laboratory.checks.forces.newtons_law import carried_mass, law, measured, total_force
-from musclesolve.laboratory.checks.forces.plate_balance import SCALE
+from musclesolve.laboratory.checks.newtons_law import carried_mass, law, measured, total_force
+from musclesolve.laboratory.checks.recording.units import BAND_OF_ANYBODY, POWERS, USUAL_STATURE, unit_factor
 from musclesolve.laboratory.draft.choose_mapping import MarkerChoice
 from musclesolve.laboratory.draft.draft_text import DraftTable, Line, draft_text, scratch
 from musclesolve.laboratory.draft.folder_contents import ForceFile, MarkerFile, MotionFiles
@@ -39,6 +33,8 @@ MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
 """Ranges of mass and stature from plates and markers that are accepted [kg], [m]."""
 DISAGREE = 0.05
 """Difference of the mass from plates from the stated mass, as a share, above which it is reported."""
+SCALE = 0.012
+"""Standard deviation of the scale of sound plates, as a share."""
 AGREE = 0.03
 """Share within which all measurements of the mass must agree: each is accurate to about 2 %."""
 LONGEST_SHIFT = 0.03

@@ -1,7 +1,7 @@
 """A finding: a fault of a trial or its result, its place, its cost, and the remedy; see judgement.py."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from numbers import Real
@@ -20,8 +20,6 @@ Run = tuple[float, float]
 """First and last time of a stretch of time [s]."""
 Change = tuple[tuple[tuple[str | int, ...], Any], ...]
 """Changes of a trial file: places (names of tables and keys, numbers of [[tables]]), each with the value to state."""
-Repair = Callable[[Any], Any]
-"""Function that returns the examined recording or loads without the fault of a finding."""
 
 
 def texts() -> dict[str, dict[str, Any]]:
@@ -69,7 +67,7 @@ class Where:
         return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
-FIRST = frozenset({"trial_file", "marker_units", "up_axis", "sides_swapped", "another_motion"})
+FIRST = frozenset({"trial_file", "marker_units", "up_axis", "sides_swapped"})
 """Codes of errors in the trial file and of whole recordings, from which others follow."""
 BEYOND_NM = 1000.0
 """Moment beyond that of any joint of a person [N m]: a larger change says no more than that results are wrong."""
@@ -108,17 +106,11 @@ class Finding:
     what: str  # statement with the measured and the expected number
     remedy: str  # how to fix it
     where: Where = field(default_factory=Where)  # the place
-    # repair of the examined data in memory; further checks use the repaired data
-    repair: Repair | None = field(default=None, repr=False, compare=False)
-    # whether it counts at any time; else it is a note far from the time range
-    anywhere: bool = field(default=False, repr=False, compare=False)
     # the largest change of a result by the fault; None where it is not known
     cost: Cost | None = None
     side: str = ""  # the only leg that it concerns, "r" or "l"; "": both
     # settings of the trial file that alone correct the fault, with the measured values
     change: Change = ()
-    # whether it is only a warning because its cost is small and the trial can be analyzed with the fault
-    lowered: bool = field(default=False, repr=False, compare=False)
     # whether the verdict "not plausible" rests on it
     decides: bool = field(default=False, repr=False, compare=False)
 
@@ -232,9 +224,7 @@ def finding(
     severity: Severity,
     values: Mapping[str, object],
     where: Where = Where(),
-    repair: Repair | None = None,
     *,
-    anywhere: bool = False,
     cost: Cost | None = None,
     side: str = "",
     change: Mapping[Any, Any] | None = None,
@@ -246,9 +236,7 @@ def finding(
     code, _, case = name.partition(".")
     text = texts()[code] | (texts()[code][case] if case else {})
     what, remedy = (Units().format(text[key], **values) for key in ("what", "remedy"))
-    return Finding(
-        code, severity, what, remedy, where, repair, anywhere, cost, side, tuple((change or {}).items())
-    )
+    return Finding(code, severity, what, remedy, where, cost, side, tuple((change or {}).items()))
 
 
 def error_if(grave: object) -> Severity:
@@ -258,5 +246,5 @@ def error_if(grave: object) -> Severity:
 
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
-    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
+    unique = list({(f.code, f.what, str(f.where)): f for f in findings}.values())
     return tuple(sorted(unique, key=lambda entry: entry.urgency))

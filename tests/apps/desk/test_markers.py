@@ -118,14 +118,6 @@ def test_a_marker_that_is_absent_or_used_twice_is_reported_at_its_landmark(
     assert state(desk) == "fault"
 
 
-def test_a_marker_that_is_warned_of_can_be_used(desk: Desk):
-    places = {("mapping", f"toe_{side}"): f"metatarsal_5_{side}" for side in "rl"}
-    desk.state_all(places | {("mapping", f"metatarsal_5_{side}"): None for side in "rl"})
-    meaning = meaning_of(desk)
-    assert [(found.code, found.severity) for found in meaning.faults] == [("outer_toe", "warning")]
-    assert not any(each.problem for each in meaning.mapped.values())
-
-
 def test_a_person_before_the_labels_is_not_written(desk: Desk):
     for name in ("walk.trc", "static.trc"):
         path = desk.folder.path / name

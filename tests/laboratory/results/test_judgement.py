@@ -173,16 +173,16 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     data["pelvis_residual"][:, 0] = 0.2 * WEIGHT
     jump = Finding("leap", "warning", "a jump", "fill it", cost=Cost(3.0, "N m", "hip_flexion_r", 15.0))
     small = Finding(
-        "plate_drift", "warning", "a drift", "zero it", cost=Cost(2.0, "N m", "hip_flexion_r", 15.0)
+        "plate_baseline", "warning", "a drift", "zero it", cost=Cost(2.0, "N m", "hip_flexion_r", 15.0)
     )
     stored = with_verdict(
         data.assign_attrs({FINDINGS: json.dumps([each.as_dict() for each in (jump, small, WARNING)])})
     )
     for judged in (judge(Facts(stored)), of(data, jump, small, WARNING)):
         assert judged.verdict == NOT_PLAUSIBLE
-        assert [each.code for each in judged.findings] == ["mass", "implausible", "leap", "plate_drift"]
+        assert [each.code for each in judged.findings] == ["mass", "implausible", "leap", "plate_baseline"]
     report = Report(Path("t.toml"), (jump, small, WARNING), judge(Facts(stored)))
-    assert [each.code for each in report.all_findings] == ["mass", "implausible", "leap", "plate_drift"]
+    assert [each.code for each in report.all_findings] == ["mass", "implausible", "leap", "plate_baseline"]
     first = each_once({"calm": [jump, WARNING], "wild": stored_findings(stored.attrs[FINDINGS])})[0]
     assert first[0].code == "mass" and first[1] == ("calm", "wild")
     said = [text for _, text in rows(statements(stored))]

@@ -285,7 +285,7 @@ def test_check_reports_rounded_times_in_a_note_and_still_finds_a_missing_row(
     report = examined(with_rounded_times(recording, tmp_path / "copy", 3))
     assert report.codes == () and any("are rounded" in finding.what for finding in report.findings)
     holed = with_rounded_times(recording, tmp_path / "holed", 3, drop=50)
-    assert examined(holed).findings[0].code == "frames_missing"
+    assert examined(holed).findings[0].code == "uneven_samples"
     with refused("uneven_sampling", "near 0.867 s"):
         read_trial(holed)
 

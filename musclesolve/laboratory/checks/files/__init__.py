@@ -1,1 +1,0 @@
-"""Checks of whole files: time base, units, axes, subject."""

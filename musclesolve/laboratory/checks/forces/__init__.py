@@ -1,1 +1,0 @@
-"""Checks of force plates: zero, axes, place, time, and Newton's second law."""

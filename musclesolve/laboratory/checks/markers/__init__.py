@@ -1,1 +1,0 @@
-"""Checks of markers: labels, sides, slips, gaps, standing trial."""

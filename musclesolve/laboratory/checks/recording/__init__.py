@@ -1,0 +1,1 @@
+"""Checks of recordings, a file for each kind of fault."""

@@ -1,0 +1,77 @@
+"""Balance of plates and motion: the force at the pelvis that inverse dynamics leaves, and the motion behind it.
+
+The residual is the force that acts on nothing: ground reactions less the force that the motion needs. Frames beyond the
+limit are not valid; all others are as good as they were.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from musclesolve._util.arrays import time_spans
+from musclesolve.laboratory.checks.case import Case, recording_check
+from musclesolve.laboratory.motion.anatomy.proportions import OFF_STATURE, fitting_stature
+from musclesolve.laboratory.results.finding import Cost, Finding, Where, error_if, finding
+
+
+@recording_check()
+def residual_at_the_pelvis(case: Case) -> Iterator[Finding]:
+    """Find frames in which the plates do not balance the motion."""
+    body = case.body
+    if body is None or body.is_predicted:
+        return
+    model, limit = body.mechanics.model, body.mechanics.balance_limit * body.mechanics.model.weight
+    joints = model.tree.joint_count
+    residual = np.linalg.norm(body.moments[:, joints : joints + 3], axis=1)
+    beyond = residual > limit
+    if beyond.any():
+        values = {"count": beyond.sum(), "frames": np.isfinite(residual).sum(), "limit": limit}
+        values |= {"usual": float(np.nanmedian(residual))}
+        where = Where(case.trial.forces[0].path, times=time_spans(beyond, body.time))
+        cost = Cost(float(residual[beyond].max()), "N", "the pelvis", limit)
+        yield finding("unbalanced.recording", "warning", values, where, cost=cost)
+
+
+@recording_check()
+def implausible_motion(case: Case) -> Iterator[Finding]:
+    """Report what the analysis itself finds implausible in the motion, with the frames that are not valid."""
+    if case.body is None:
+        return
+    recorded = case.body.mechanics
+    for warning in recorded.warnings(case.trial):
+        # A few frames without a pose, or without support by the feet, are left out of the results.
+        costs_frames = warning.code in ("pose", "not_carried")
+        severity = error_if(warning.invalid and not costs_frames)
+        place = Where(markers=warning.markers, times=warning.times)
+        lacking = warning.residual
+        cost = (
+            None if lacking is None else Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
+        )
+        yield Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost)
+    if (change := recorded.change) is not None:
+        moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
+        masses = {"carried": change.carried, "given": case.trial.subject.mass}
+        yield finding("motion_change", "note", moved | masses, case.key("consistency", "residual"))
+
+
+@recording_check()
+def measured_segments(case: Case) -> Iterator[Finding]:
+    """Note a stature, proportions and joints that are unusual, and the remarks of the measurement of the body."""
+    if case.body is None:
+        return
+    measured = case.body.mechanics.measured
+    fitting, stated = fitting_stature(measured.offsets), case.trial.subject.stature
+    off = fitting / stated - 1.0
+    if abs(off) > OFF_STATURE:
+        change = {("subject", "stature_m"): round(fitting, 2)}
+        values = {"fitting": fitting, "given": stated, "off": off, "limit": OFF_STATURE}
+        yield finding("stature", "note", values, case.key("subject", "stature_m"), change=change)
+    for unusual in measured.unusual:
+        what = f"{unusual.what} (expected: {unusual.expected})"
+        yield Finding("proportions", "note", what, unusual.remedy, case.key("mapping", unusual.landmark))
+    loose = measured.remarks["loose"]
+    for sentence in loose:
+        yield finding("uncertain_joint", "note", {"sentence": sentence})
+    known = {*loose, *map(str, measured.unusual)}
+    for note in (note for note in measured.notes if note not in known):
+        yield finding("remark", "note", {"sentence": note})

@@ -1,0 +1,68 @@
+"""Support: a foot that stands without a plate, a plate loaded without its foot, a body that something else carries."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from musclesolve._util.arrays import Mask, long_enough, time_spans
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.laboratory.checks.case import Case, frames_of, recording_check
+from musclesolve.laboratory.checks.newtons_law import SHORTEST_CONTACT, SHORTEST_FORCE, eroded, law, within
+from musclesolve.laboratory.checks.observed_body import seen_feet
+from musclesolve.laboratory.recording.data import SIDE_NAMES
+from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
+from musclesolve.laboratory.trial.plates.foot_contacts import EDGE, touch, vertical_force
+from musclesolve.laboratory.trial.time_range import finds_range
+
+
+@recording_check("plates", "upright")
+def contacts_and_forces(case: Case) -> Iterator[Finding]:
+    """Compare contacts of the feet with forces of the plates, where the foot counts as measured."""
+    trial, time, rate = case.trial, case.trial.markers.time, case.trial.markers.rate
+    if not trial.forces or (finds_range(case.settings) and not trial.legs):
+        return  # no range was found: the whole recording stands for it
+    inside, edge, least, path = within(trial), frames_of(EDGE, rate), touch(trial), trial.forces[0].path
+    for side, foot in seen_feet(trial).items():
+        name, vertical = SIDE_NAMES[side], vertical_force(trial, side)
+        known = inside & trial.measured(side, time)
+        loaded = eroded(foot.air, edge) & known & (vertical > least)
+        loaded = long_enough(loaded, frames_of(SHORTEST_FORCE, rate))
+        if loaded.any():
+            values = {"side": name, "limit": least}
+            where = Where(path, plate=name, times=time_spans(loaded, time))
+            cost = Cost(float(vertical[loaded].max()), "N", f"the {name} foot")
+            yield finding("force_without_contact", "warning", values, where, cost=cost, side=side)
+        standing = eroded(foot.ground, edge) & known & (vertical < least)
+        standing = long_enough(standing, frames_of(SHORTEST_CONTACT, rate))
+        if standing.any():
+            where = Where(path, plate=name, times=time_spans(standing, time))
+            values = {"side": name, "duration": float(standing.sum() / rate)}
+            cost = _lacking(case, standing, f"the {name} foot")
+            yield finding("contact_without_force", "warning", values, where, cost=cost, side=side)
+
+
+@recording_check("plates", "upright")
+def carried_beside(case: Case) -> Iterator[Finding]:
+    """Find times at which something without a plate carries a part of the body."""
+    required = law(case)
+    if required is not None and required.beside.any():
+        times = time_spans(required.beside, required.time)
+        where, cost = (
+            Where(case.trial.forces[0].path, times=times),
+            _lacking(case, required.beside, "the feet"),
+        )
+        yield finding("carried_beside", "warning", {}, where, cost=cost)
+
+
+def _lacking(case: Case, frames: Mask, of: str) -> Cost | None:
+    """Return the largest vertical force that the motion requires and no plate shows, in some frames (T,) [N]."""
+    required = law(case)
+    if required is None or not np.isfinite(case.trial.subject.mass):
+        return None
+    total = sum(vertical_force(case.trial, side) for side in ("r", "l"))
+    lacking = float((required.due[frames, 2] * case.trial.subject.mass - total[frames]).max())
+    return (
+        Cost(min(lacking, 3.0 * case.trial.subject.mass * STANDARD_GRAVITY), "N", of)
+        if lacking > 0.0
+        else None
+    )

@@ -1,0 +1,131 @@
+"""Leaps: a marker, or all markers of a body, in another place from one frame to the next, and markers that were held.
+
+The third point of three goes on along the line of the first two, but for the acceleration. A leap by d has a second
+difference of d to 2 d between frames of a rate f; the skin of a person stays below `FASTEST` / f^2 and below `UNUSUAL`
+times its usual motion. The low-pass filter L of the analysis turns the second differences e of a leap into an
+acceleration f^2 L(e), whose greatest size times the mass of the segment is the force that the leap adds; one marker of
+several has its share of the segment.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans, true_runs
+from musclesolve.constants import WALKING_CUTOFF_HZ
+from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
+from musclesolve.dynamics.model.segment_inertia import segment_rows
+from musclesolve.laboratory.checks.case import Case, frames_of, recording_check
+from musclesolve.laboratory.checks.newtons_law import grown
+from musclesolve.laboratory.checks.recording.segments import bodies, exchanges_for_a_while
+from musclesolve.laboratory.recording.data import Trial
+from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
+
+SMALLEST = 0.04
+"""Second difference of the place of a marker below which it does not leap [m]: soft tissue at a heel strike."""
+FASTEST = 150.0
+"""Acceleration of the skin of legs and trunk that walking and running do not reach [m/s^2]; arms that throw do, and are
+left out."""
+UNUSUAL = 10.0
+"""Least ratio to the usual second difference of the same marker."""
+HELD_S, NEIGHBORS_GO = 0.05, 0.02
+"""Least time in which a marker stays exactly where it is [s], and change of the distances from its neighbors meanwhile
+from which it was held [m]."""
+SEGMENT = {name: name for name in ("thigh", "shank", "foot")} | dict.fromkeys(
+    ("pelvis", "trunk"), "whole_trunk"
+)
+"""Body of markers that is examined -> its segment in the table of inertia."""
+
+
+def part_of(body: str) -> str:
+    """Return the name of a body without its side."""
+    return body.removeprefix("cluster ").removesuffix("_r").removesuffix("_l")
+
+
+def legs_and_trunk(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return the bodies of markers whose segments are in `SEGMENT`."""
+    return {body: entry for body, entry in bodies(trial).items() if part_of(body) in SEGMENT}
+
+
+def second_differences(path: Array) -> Array:
+    """Return the second differences (T, ..., 3) [m] of places (T, ..., 3), zero at ends and gaps."""
+    change = np.zeros_like(path)
+    if len(path) > 2:
+        change[1:-1] = np.nan_to_num(np.diff(path, n=2, axis=0))
+    return change
+
+
+def leaping(size: Array, rate: float) -> Mask:
+    """Return the frames (T,) whose second differences have a size (T,) [m] that no skin has."""
+    usual = float(np.nan_to_num(median_of_known(np.where(size > 0.0, size, np.nan))))
+    return np.asarray(size > max(SMALLEST, FASTEST / rate**2, UNUSUAL * usual))
+
+
+def added_force(trial: Trial, body: str, change: Array, frames: Mask, share: float) -> Cost | None:
+    """Return the force [N] that second differences (T, 3) [m] in some frames (T,) add to the segment of a body.
+
+    share: of the segment whose markers leap. None where the mass, or the filter, is not known.
+    """
+    rate, cutoff = trial.markers.rate, trial.settings.filter.fixed_cutoff or WALKING_CUTOFF_HZ
+    if not np.isfinite(trial.subject.mass) or not lowest_carried(len(change), rate) < cutoff < 0.5 * rate:
+        return None
+    row = segment_rows(trial.subject.sex, trial.subject.age)[SEGMENT[part_of(body)]]
+    whole = grown(frames, 2)  # a sample that is off shows in three second differences
+    leap = low_pass(np.where(whole[:, None], change, 0.0), rate, cutoff) * rate**2
+    force = share * row["mass_fraction"] * trial.subject.mass * float(np.linalg.norm(leap, axis=1).max())
+    side = {"_r": "right ", "_l": "left "}.get(body[-2:], "")
+    return Cost(force, "N", f"the {side}{part_of(body)}")
+
+
+@recording_check()
+def leaps(case: Case) -> Iterator[Finding]:
+    """Find bodies whose markers leap together, and markers that leap alone."""
+    trial, rate = case.trial, case.trial.markers.rate
+    reported = {name for found in exchanges_for_a_while(trial) for name in (found.one, found.other)}
+    alone = list[tuple[str, str, Array, Mask, float]]()
+    for body, (names, _) in legs_and_trunk(trial).items():
+        change = second_differences(np.stack([trial.markers[name] for name in names], axis=1))
+        size = np.linalg.norm(change, axis=2)
+        together = leaping(size.min(axis=1), rate)
+        if together.any() and not reported >= {*names}:
+            reported |= {*names}
+            values = {"names": ", ".join(names), "size": size[together].min(axis=1).max()}
+            where = Where(trial.markers.path, markers=names, times=time_spans(together, trial.markers.time))
+            cost = added_force(trial, body, change.mean(axis=1), together, 1.0)
+            yield finding("leap.together", "warning", values, where, cost=cost)
+        for k, name in enumerate(names):
+            frames = leaping(size[:, k], rate) & ~together
+            if frames.any():
+                alone.append((name, body, change[:, k], frames, 1.0 / len(names)))
+    for name, body, change, frames, share in alone:
+        if name not in reported:
+            reported.add(name)
+            where = Where(trial.markers.path, markers=(name,), times=time_spans(frames, trial.markers.time))
+            values = {"name": name, "size": np.linalg.norm(change[frames], axis=1).max()}
+            cost = added_force(trial, body, change, frames, share)
+            yield finding("leap", "warning", values, where, cost=cost)
+
+
+@recording_check()
+def held_places(case: Case) -> Iterator[Finding]:
+    """Find markers that stand exactly still while the other markers of their body go on."""
+    trial, reported = case.trial, set[str]()
+    shortest = max(3, frames_of(HELD_S, trial.markers.rate))
+    for body, (names, _) in legs_and_trunk(trial).items():
+        paths = {name: trial.markers[name] for name in names}
+        for name in (name for name in names if name not in reported):
+            still = np.concatenate([[False], (np.diff(paths[name], axis=0) == 0.0).all(axis=1)])
+            held = np.zeros_like(still)
+            for first, stop in true_runs(long_enough(still, shortest)):
+                ends = [first - 1, stop - 1]
+                apart = [
+                    np.linalg.norm(paths[o][ends] - paths[name][ends], axis=1) for o in names if o != name
+                ]
+                change = float(np.nan_to_num(median_of_known(np.abs(np.diff(np.array(apart), axis=1))[:, 0])))
+                if change > NEIGHBORS_GO:
+                    held[ends[0] : stop] = True
+            if held.any():
+                reported.add(name)
+                where = Where(trial.markers.path, markers=(name,), times=time_spans(held, trial.markers.time))
+                cost = added_force(trial, body, second_differences(paths[name]), held, 1.0 / len(names))
+                yield finding("frozen", "warning", {"name": name, "count": held.sum()}, where, cost=cost)

@@ -1,0 +1,48 @@
+"""Zero of a plate: the force that it shows while nobody is on it.
+
+The force on a foot is wrong by the same newtons in every frame. Files that set small forces to zero show no level.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from musclesolve.laboratory.checks.case import Case, on_plate, recording_check
+from musclesolve.laboratory.recording.data import LIGHT_N, PlateForce
+from musclesolve.laboratory.results.finding import Cost, Finding, finding
+from musclesolve.laboratory.trial.plates.foot_forces import plate_numbers
+
+ZERO = 5.0
+"""Force of an unloaded plate that is no wrong zero [N]: noise and crosstalk of strain gauges after warming up."""
+SHORTEST = 0.1
+"""Least time in which nobody is on the plate [s]."""
+
+
+def level(plate: PlateForce) -> float:
+    """Return the median vertical force while nobody is on a plate [N]; zero where the file does not show it.
+
+    Samples that are exactly zero were set to it. The middle half of the others must agree to `ZERO`: the ends of
+    contacts do not.
+    """
+    vertical = plate.shown[:, 2]
+    light = np.isfinite(vertical) & (vertical != 0.0)
+    if plate.unloaded is None:
+        light &= np.abs(vertical) < LIGHT_N
+    rest = vertical[light]
+    if rest.size < SHORTEST * plate.rate:
+        return 0.0
+    low, middle, high = np.quantile(rest, [0.25, 0.5, 0.75])
+    return float(middle) if high - low < ZERO else 0.0
+
+
+@recording_check("plates", "upright")
+def plate_zero(case: Case) -> Iterator[Finding]:
+    """Find plates that show a force while nobody is on them."""
+    for number, plate in zip(plate_numbers(case.trial.forces), case.trial.forces, strict=True):
+        shown = level(plate)
+        if abs(shown) > ZERO:
+            zeros = {**(case.settings.plates.vertical_zero_n or {}), str(number): round(shown, 1)}
+            values = {"number": number, "level": shown, "limit": ZERO}
+            cost = Cost(abs(shown), "N", "the vertical ground reaction in every frame")
+            change = {("plates", "vertical_zero_n"): zeros}
+            yield finding("plate_baseline", "warning", values, on_plate(plate), cost=cost, change=change)

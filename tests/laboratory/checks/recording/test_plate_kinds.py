@@ -1,0 +1,162 @@
+"""Faults of plates: zero, both feet on one, support without a plate, pressure beside the sole, mass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from examined import found, loaded
+
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.data import reference_stride
+from musclesolve.laboratory.checks.case import Case
+from musclesolve.laboratory.checks.observed_body import seen_feet
+from musclesolve.laboratory.checks.recording import (
+    axes,
+    contacts,
+    mass,
+    plate_feet,
+    plate_zero,
+    pressure,
+    units,
+)
+from musclesolve.laboratory.recording.data import PlateForce
+from musclesolve.laboratory.trial.plates.foot_contacts import touch
+
+
+@pytest.fixture(scope="module")
+def stride() -> Case:
+    """The bundled stride, without any fault."""
+    return loaded(reference_stride())
+
+
+def with_plates(case: Case, *plates: PlateForce) -> Case:
+    return replace(case, trial=replace(case.trial, forces=plates))
+
+
+def on_foot(case: Case, side: str) -> PlateForce:
+    return next(plate for plate in case.trial.forces if plate.side == side)
+
+
+def shifted(plate: PlateForce, by: float, noise: float = 0.0) -> PlateForce:
+    """A plate with a wrong zero [N] and noise [N rms]."""
+    error = by + noise * np.random.default_rng(3).normal(size=plate.time.size)
+    return replace(plate, force=plate.force + error[:, None] * [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("level", [-21.0, 8.0, 33.0])
+def test_a_wrong_zero_is_said_with_its_newtons(stride: Case, level: float) -> None:
+    right, left = on_foot(stride, "r"), on_foot(stride, "l")
+    (entry,) = found(with_plates(stride, shifted(right, level, 1.5), left), plate_zero)
+    assert entry.code == "plate_baseline" and entry.where.plate == "right" and entry.severity == "warning"
+    assert entry.cost is not None and entry.cost.size == pytest.approx(abs(level), abs=1.0)
+    ((place, zeros),) = entry.change
+    (zero,) = zeros.values()
+    assert place == ("plates", "vertical_zero_n") and zero == pytest.approx(level, abs=1.0)
+
+
+def test_noise_and_forces_set_to_zero_are_no_wrong_zero(stride: Case) -> None:
+    noisy = [shifted(plate, 0.0, 3.0) for plate in stride.trial.forces]
+    assert not found(with_plates(stride, *noisy), plate_zero)
+    cut = [replace(plate, force=plate.force * (plate.force[:, 2:] > 25.0)) for plate in stride.trial.forces]
+    assert not found(with_plates(stride, *cut), plate_zero)
+
+
+def test_a_plate_that_carries_both_feet_is_named_with_the_newtons_of_the_wrong_foot(stride: Case) -> None:
+    right, left = on_foot(stride, "r"), on_foot(stride, "l")
+    total = right.force + left.force
+    share = left.force[:, 2:] / np.maximum(total[:, 2:], 1.0)
+    point = (1.0 - share) * np.nan_to_num(right.point) + share * np.nan_to_num(left.point)
+    one = replace(right, force=total, point=point)
+    (entry,) = found(with_plates(stride, one), plate_feet)
+    assert entry.code == "plate_feet" and entry.where.plate == "right" and entry.where.times
+    assert entry.cost is not None and 50.0 < entry.cost.size < total[:, 2].max()
+    double = (right.force[:, 2] > touch(stride.trial)) & (left.force[:, 2] > touch(stride.trial))
+    for first, last in entry.where.times:
+        assert double[(right.time >= first) & (right.time <= last)].mean() > 0.5
+    assert not found(stride, plate_feet)
+
+
+def test_a_foot_that_stands_without_a_force_costs_this_contact(stride: Case) -> None:
+    left = on_foot(stride, "l")
+    without = replace(left, force=0.0 * left.force)
+    entries = found(with_plates(stride, on_foot(stride, "r"), without), contacts)
+    (entry,) = [each for each in entries if each.code == "contact_without_force"]
+    assert entry.side == "l" and entry.severity == "warning" and entry.where.times
+    assert not found(stride, contacts)
+
+
+def test_a_force_on_a_foot_in_the_air_costs_these_times(stride: Case) -> None:
+    left, foot = on_foot(stride, "l"), seen_feet(stride.trial)["l"]
+    air = np.interp(left.time, foot.time, foot.air.astype(float)) > 0.99
+    pushed = replace(left, force=left.force + air[:, None] * [0.0, 0.0, 90.0])
+    entries = found(with_plates(stride, on_foot(stride, "r"), pushed), contacts)
+    (entry,) = [each for each in entries if each.code == "force_without_contact"]
+    assert entry.side == "l" and entry.cost is not None and entry.cost.size == pytest.approx(90.0, abs=1.0)
+
+
+@pytest.mark.parametrize(("aside", "said"), [(0.05, False), (0.25, True)])
+def test_pressure_beside_the_sole_is_said_with_its_moment(stride: Case, aside: float, said: bool) -> None:
+    right = on_foot(stride, "r")
+    moved = replace(right, point=right.point + np.array([0.0, -aside, 0.0]))
+    entries = found(with_plates(stride, moved, on_foot(stride, "l")), pressure)
+    assert bool(entries) == said
+    for entry in entries:
+        assert entry.side == "r" and entry.cost is not None and entry.cost.unit == "N m"
+        assert entry.cost.size == pytest.approx((aside - pressure.SOLE) * right.force[:, 2].max(), rel=0.5)
+    assert not found(stride, pressure)
+
+
+@pytest.mark.parametrize(("factor", "severity"), [(0.9, "warning"), (1.1, "warning"), (1.3, "error")])
+def test_another_mass_than_the_plates_carry_is_said_in_newtons(
+    stride: Case, factor: float, severity: str
+) -> None:
+    stated = stride.trial.subject.mass
+    subject = replace(stride.trial.subject, mass=stated * factor)
+    (entry,) = found(replace(stride, trial=replace(stride.trial, subject=subject)), mass)
+    assert entry.severity == severity
+    ((place, fitting),) = entry.change
+    assert place == ("subject", "mass_kg") and fitting == pytest.approx(stated, rel=0.02)
+    weight = abs(factor - 1.0) * stated * STANDARD_GRAVITY
+    assert entry.cost is not None and entry.cost.size == pytest.approx(weight, rel=0.25)
+    assert not found(stride, mass)
+
+
+@pytest.mark.parametrize(("factor", "unit"), [(1000.0, "millimeters"), (100.0, "centimeters")])
+def test_points_of_force_in_another_unit_are_named(stride: Case, factor: float, unit: str) -> None:
+    plates = [replace(plate, point=plate.point * factor) for plate in stride.trial.forces]
+    entries = [each for each in found(with_plates(stride, *plates), units) if each.code == "point_units"]
+    assert len(entries) == 2 and all(unit in each.what and each.severity == "error" for each in entries)
+
+
+def test_kilonewtons_never_load_a_plate(stride: Case) -> None:
+    plates = [replace(plate, force=plate.force * 0.001) for plate in stride.trial.forces]
+    (entry,) = found(with_plates(stride, *plates), units)
+    assert entry.code == "force_units" and "kilonewtons" in entry.remedy
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ([[-1.0, 0.0], [0.0, -1.0]], "forward and left are reversed"),
+        ([[0.0, 1.0], [-1.0, 0.0]], "rotated by 90 degrees"),
+    ],
+)
+def test_axes_of_plates_that_are_turned_are_named_with_the_turn(
+    stride: Case, change: list[list[float]], said: str
+) -> None:
+    whole = np.eye(3)
+    whole[:2, :2] = change
+    plates = [replace(plate, force=plate.force @ whole) for plate in stride.trial.forces]
+    entries = found(with_plates(stride, *plates), axes)
+    assert [each.code for each in entries] == ["plate_axes", "plate_axes"]
+    assert all(said in each.what and each.cost is not None and each.cost.unit == "N" for each in entries)
+    assert not found(stride, axes)
+
+
+def test_axes_of_plates_that_are_turned_by_some_degrees_are_not_accused(stride: Case) -> None:
+    c, s = np.cos(np.radians(10.0)), np.sin(np.radians(10.0))
+    turn = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    plates = [replace(plate, force=plate.force @ turn) for plate in stride.trial.forces]
+    assert not found(with_plates(stride, *plates), axes)
