@@ -57,7 +57,6 @@ def test_names_behind_an_option():
         (completion.marker_set_names, "plug", ["plug_in_gait"]),
         (completion.muscle_set_names, "silva", ["silva_2003", "silva_2003_wrapped"]),
         (completion.muscle_names, "sole", ["soleus"]),
-        (completion.fault_names, "plates_sw", ["plates_swapped"]),
         (completion.cost_names, "nothing", []),
     ],
 )

@@ -16,8 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.messages import count_of, few
 from musclesolve.errors import InputError
-from musclesolve.laboratory.checks.case import SERIOUS
-from musclesolve.laboratory.checks.model.model_case import ModelCase, largest
+from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, largest
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, error_if, finding
 from musclesolve.models.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
 from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics

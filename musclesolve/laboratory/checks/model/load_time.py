@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.laboratory.checks.case import SERIOUS
-from musclesolve.laboratory.checks.model.model_case import ModelCase, scaled
+from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, scaled
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 
 CAP = 0.25

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from musclesolve._util.sides import sided
-from musclesolve.laboratory.checks.case import moment_cost
+from musclesolve.laboratory.checks.model.model_case import moment_cost
 from musclesolve.laboratory.results.finding import Finding, Where, finding
 from musclesolve.models.opensim.model_body import ModelBody
 

@@ -24,8 +24,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, within
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.messages import few
-from musclesolve.laboratory.checks.case import SERIOUS, moment_cost
-from musclesolve.laboratory.checks.model.model_case import ModelCase
+from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, moment_cost
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
