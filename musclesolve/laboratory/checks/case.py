@@ -2,8 +2,8 @@
 
 All readable parts of a trial are read, and the unreadable ones become findings (`load`). Every check looks at the same
 recording and changes nothing in it, so their order does not matter. A check that relies on a fact of the recording,
-such as axes in which the body stands, is not asked where the fact is not so (`Case.unknown`): another check reports
-that. A check that fails hides no other check: its exception becomes a finding (`collect_errors`).
+such as axes in which the body stands, does not run where the fact is not so (`Case.unknown`): another check reports
+it. A check that fails hides no other check: its exception becomes a finding (`collect_errors`).
 """
 
 import re
@@ -313,7 +313,7 @@ class Check:
     """A check of a recording."""
 
     detect: Detect  # returns what is wrong; changes nothing
-    needs: frozenset[Fact] = frozenset()  # it is not asked where one of them is not known
+    needs: frozenset[Fact] = frozenset()  # it does not run where one of them is not known
 
 
 _CHECKS: dict[str, list[Check]] = {}

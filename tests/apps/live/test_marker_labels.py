@@ -18,8 +18,8 @@ from musclesolve.apps.live.session import SessionWatch
 from musclesolve.apps.live.stream import SAMPLES, Arrival, Passed
 from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
 from musclesolve.data import reference_stride
-from musclesolve.laboratory.checks.case import Case, Recorded, exchange_labels
-from musclesolve.laboratory.checks.markers.body_distances import labels_exchanged_at_crossings
+from musclesolve.laboratory.checks.case import case_of
+from musclesolve.laboratory.checks.recording.segments import labels_exchanged
 
 EXCHANGES = (
     ("knee_lateral_r", "knee_medial_r"),
@@ -209,9 +209,8 @@ def test_live_and_check_say_the_same_of_the_same_fault(live, stream):
     mended(live, time, exchanged(live, position, "heel_r", "toe_r", WHEN["for a while"]))
     trial = read_trial(reference_stride())
     frames = np.isin(np.arange(len(trial.markers.time)), np.arange(45, 60))
-    repair, _ = exchange_labels(trial, {"markers": {"heel_r": "toe_r"}}, frames)
-    case = Case(trial.document, repair(Recorded(trial, trial.settings.laboratory)))
-    (of_check,) = labels_exchanged_at_crossings(case)
+    markers = trial.markers.exchanged({"heel_r": "toe_r"}, frames)
+    (of_check,) = labels_exchanged(case_of(replace(trial, markers=markers)))
     (of_live,) = live.findings
     assert of_live.code == of_check.code and of_live.remedy == of_check.remedy
     assert of_live.where.times == pytest.approx(np.array(of_check.where.times))

@@ -1,4 +1,4 @@
-"""What the trial file states: names of options, the cut-off of the filter, the analyzed range, predicted forces."""
+"""Statements of the trial file: names of options, the cut-off of the filter, the analyzed range, predicted forces."""
 
 from collections.abc import Iterator
 from functools import partial
