@@ -167,8 +167,6 @@ def open_copy(trial_path: Path) -> Copy:
         copy.set_key(
             "fascicle", "file", f'"{document.input_file("fascicle", "file", fascicles).resolve().as_posix()}"'
         )
-    if (body := settings.subject.body) is not None:
-        copy.set_key("subject", "body", f'"{(trial_path.parent / body).resolve().as_posix()}"')
     copy.set_key("files", "markers", f'"{WALK}"')
     copy.set_key("files", "forces", f'"{FORCES}"')
     if static is not None:
