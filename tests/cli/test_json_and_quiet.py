@@ -258,7 +258,6 @@ def test_quiet_and_json_together_print_the_document_alone(tmp_path):
         (["list", "muscles", "soleus", "--database", "silva_2003"], "muscles", "soleus"),
         (["list", "markers"], "markers", "plug_in_gait"),
         (["list", "markers", "plug_in_gait"], "markers", "plug_in_gait"),
-        (["list", "faults"], "faults", "force_in_kilonewtons"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

@@ -55,7 +55,6 @@ PRINTING = [
     ["list", "muscles", "soleus"],
     ["list", "markers"],
     ["list", "markers", "plug_in_gait"],
-    ["list", "faults"],
     ["--help"],
     ["--version"],
 ]
