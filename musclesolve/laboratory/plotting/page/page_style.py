@@ -9,7 +9,7 @@ Colors, lines and marks of curves are the same in every style: readable in print
 deficiency. What a user has changed in `matplotlib.rcParams` comes before the style: size and family of the text, grid,
 spines, ticks, widths of lines, colors of compared curves, resolution of files, and the width of "figure.figsize".
 
-matplotlib is not loaded here, because the settings of commands need it not.
+matplotlib is not loaded here: the command line reads the settings.
 """
 
 import io
