@@ -266,7 +266,7 @@ def search(tab: Any, start: Any, goal: Any, base: Any, sizes: Any, units: float,
     return INFEASIBLE if beyond else OPTIMAL, most
 
 
-def run(
+def simplex(
     matrix, right, lower, upper, cost, units,
     x, multiplier, claim, steps,
     raw, start, tab, goal, base, sizes, held, left, phase_cost, scale, width, unit, slope, value, total, reduced,
@@ -336,5 +336,8 @@ def run(
 
 MESSAGE = "compiling the simplex method of margins and ranges for this machine, once (a few seconds)"
 SIMPLEX = on_disk(MESSAGE, Path(__file__).parent)(
-    run, "r3? r2? r2? r2? r2? r", "r2 r2 i1 i1", "r2 r2 r2 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 i1 i1 i1"
+    simplex,
+    "r3? r2? r2? r2? r2? r",
+    "r2 r2 i1 i1",
+    "r2 r2 r2 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 i1 i1 i1",
 )

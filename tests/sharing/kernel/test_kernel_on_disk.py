@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba.core import caching
 
 from musclesolve import Problem, Status, solve
 from musclesolve.sharing import compile_kernel
-from musclesolve.sharing.kernel import entry
+from musclesolve.sharing.kernel import entry, level_walk, simplex
 from musclesolve.sharing.solver.batch import Batch
 
 
@@ -22,6 +23,13 @@ def test_it_is_compiled_once():
     compile_kernel()
     assert entry.is_kept() and not compile_kernel()
     assert all(len(function.load().signatures) == 1 for function in (entry.RUN, entry.FINISH))
+
+
+def test_no_function_takes_the_files_of_another_for_its_own():
+    """Files are found by the end of a name: two functions of one name would delete the code of each other."""
+    functions = entry.RUN, entry.FINISH, level_walk.WALK, simplex.SIMPLEX
+    names = [function.dispatcher.py_func.__name__ for function in functions]
+    assert not [(a, b) for a, b in permutations(names, 2) if a.endswith(b)]
 
 
 LOADED = """
