@@ -18,6 +18,7 @@ largest change of an activation, and the steps of a frame.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from dataclasses import fields, replace
 from typing import Any
@@ -43,7 +44,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver, fits
 LONG = np.longdouble
 POWERS = (1.1, 1.5, 4.0, 6.0, 10.0, 20.0)
 SPOILED = (1e-8, 1e-6, 1e-4, 1e-2)
-DEARER = 1e-6  # share above the least cost from which an accepted frame is a false one
+ABOVE_LEAST = 1e-6  # share above the least cost from which an accepted frame is a false one
 HALVINGS = 200
 RESOLVED = 1e-6  # N m; muscles at rest meet less
 COUNTS = ("frames", "false accepts", "spoiled points", "of them accepted", "false rejects", "left open")
@@ -109,6 +110,8 @@ def activations_for(terms: list[Term], pull: AnyArray, lower: AnyArray, upper: A
     for k in range(HALVINGS):
         middle = np.where((low > 0) & (high > 2 * low), np.sqrt(low * high), (low + high) / 2)
         middle = np.where((low == 0) & (k % 2 == 0), high * LONG(1e-6), middle)
+        if not ((low < middle) & (middle < high)).any():
+            break
         above = slope_of(terms, middle) > pull
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     middle = (low + high) / 2
@@ -154,24 +157,22 @@ def with_optimum(
     return Problem(moment=moment.astype(np.float64), **arrays), a, multiplier
 
 
-def value_of(cost: Cost, problem: Problem, a: AnyArray) -> AnyArray:
-    """The cost with the cost of soft rows and reserves (T,) in 80 bits; reserves close the moments."""
+def value_of(cost: Cost, problem: Problem, a: AnyArray, reserve: AnyArray) -> AnyArray:
+    """The cost of activations (T, n) with the cost of soft rows and of reserves (T, m), (T,), in 80 bits."""
     total = np.asarray(sum(term.value(a) for term in long_terms(cost, problem)))
     rows = cost.soft_rows(problem)
     if rows is not None:
         short = rows.target - np.einsum("tkn,tn->tk", rows.matrix.astype(LONG), a)
         total = total + (rows.weight * short**2).sum(axis=1) / 2
     if problem.reserve_weight is not None:
-        matrix = problem.moment_arm.astype(LONG) * problem.force_capacity.astype(LONG)[:, None]
-        short = problem.moment - np.einsum("tmn,tn->tm", matrix, a)
-        total = total + (problem.reserve_weight * short**2).sum(axis=1) / 2
+        total = total + (problem.reserve_weight * reserve**2).sum(axis=1) / 2
     return total
 
 
-def worth_of_moments(problem: Problem, a: Array, optimum: AnyArray, multiplier: AnyArray) -> AnyArray:
-    """The worth lambda . A (a - optimum), (T,), of the moments that activations (T, n) produce beside the optimum's."""
+def cost_of_moments(problem: Problem, change: AnyArray, further: AnyArray, multiplier: AnyArray) -> AnyArray:
+    """The cost lambda . (A c + d), (T,), of changes c of activations (T, n) and d of reserves (T, m)."""
     matrix = problem.moment_arm.astype(LONG) * problem.force_capacity.astype(LONG)[:, None]
-    return np.einsum("tm,tmn,tn->t", multiplier, matrix, a.astype(LONG) - optimum)
+    return np.einsum("tm,tmn,tn->t", multiplier, matrix, change) + (multiplier * further).sum(axis=1)
 
 
 def in_null_space(random: np.random.Generator, problem: Problem, a: Array, share: float) -> Array:
@@ -194,39 +195,37 @@ def examine(random: np.random.Generator, cost: Cost, frames: int, counts: dict[s
     if made is None:
         return
     problem, optimum, multiplier = made
-    box, least = within_domain(problem, cost), value_of(cost, problem, optimum)
+    reserved = problem.reserve_weight is not None
+    borne = multiplier / problem.reserve_weight if reserved else np.zeros_like(multiplier)
+    box, least = within_domain(problem, cost), value_of(cost, problem, optimum, borne)
     answer = ms.solve(problem, cost)
     counted = np.abs(problem.moment).max(axis=1) > RESOLVED
     counts["frames"] += int(counted.sum())
     counts["left open"] += int((~answer.solved & (answer.status != ms.Status.INFEASIBLE) & counted).sum())
-    # moments are rounded to 64 bits, and may be missed by what the certificate allows: where the worth of this by the
-    # drawn multipliers, which at the edge of reach may be anything, is more than the cost, nothing can be told
-    found = value_of(cost, problem, np.nan_to_num(answer.activation).astype(LONG))
-    reserve = problem.reserve_weight is not None
-    worth = (
-        0.0 if reserve else worth_of_moments(problem, np.nan_to_num(answer.activation), optimum, multiplier)
-    )
-    kept = problem.with_arrays(reserve_weight=answer.reserve_weight) if reserve else problem
-    numbers = (np.nan_to_num(array) for array in (answer.activation, answer.reserve, answer.multiplier))
-    allowed = DEARER * np.maximum(least, certify(kept, cost, *numbers).unit)
-    wrong = answer.solved & (found > least + allowed + 2.0 * np.abs(worth))
+    # moments are rounded to 64 bits, and may be missed by what the certificate allows: where the cost of this by the
+    # drawn multipliers, which at the edge of reach may be anything, is above the cost, nothing can be decided
+    numbers = [np.nan_to_num(array) for array in (answer.activation, answer.reserve, answer.multiplier)]
+    found = value_of(cost, problem, numbers[0].astype(LONG), numbers[1].astype(LONG))
+    misses = cost_of_moments(problem, numbers[0] - optimum, numbers[1] - borne, multiplier)
+    kept = problem.with_arrays(reserve_weight=answer.reserve_weight) if reserved else problem
+    allowed = ABOVE_LEAST * np.maximum(least, certify(kept, cost, *numbers).unit)
+    wrong = answer.solved & (found > least + allowed + 2.0 * np.abs(misses))
     counts["false accepts"] += int((wrong & counted).sum())
     a = np.clip(optimum.astype(np.float64), box.lower, box.upper)
-    short = problem.moment - problem.produced(a) if reserve else np.zeros_like(problem.moment)
-    right = certify(problem, cost, a, short, multiplier.astype(np.float64))
+    right = certify(problem, cost, a, borne.astype(np.float64), multiplier.astype(np.float64))
     counts["false rejects"] += int((~right.holds & counted).sum())
     for share in SPOILED:
         moved = in_null_space(random, box, a, share)
-        short = problem.moment - problem.produced(moved) if reserve else np.zeros_like(problem.moment)
-        spoiled = certify(problem, cost, moved, short, multiplier.astype(np.float64))
-        allowed = DEARER * np.maximum(least, spoiled.unit)
-        dearer = value_of(cost, problem, moved.astype(LONG)) > least + allowed
-        counts["spoiled points"] += int(dearer.sum())
-        counts["of them accepted"] += int((dearer & spoiled.holds).sum())
+        spoiled = certify(problem, cost, moved, borne.astype(np.float64), multiplier.astype(np.float64))
+        allowed = ABOVE_LEAST * np.maximum(least, spoiled.unit)
+        above = value_of(cost, problem, moved.astype(LONG), borne) > least + allowed
+        counts["spoiled points"] += int(above.sum())
+        counts["of them accepted"] += int((above & spoiled.holds).sum())
 
 
 def drawn_frames(frames: int, seed: int) -> Table:
     """A row for each cost."""
+    warnings.simplefilter("ignore", UserWarning)  # drawn moments are of any size
     table = Table("cost", *COUNTS, title="Drawn frames with known optimum")
     random = np.random.default_rng(seed)
     total: dict[str, int] = defaultdict(int)
