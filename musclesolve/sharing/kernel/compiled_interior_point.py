@@ -266,7 +266,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             unit = max(unit, OF_LOWER * at_lower)
             for r in range(hard):
                 worth, met = s[MULTIPLIER, r] * s[RESIDUAL, r], np.inf
-                if s[COMPLIANCE, r] > 0.0:
+                if s[COMPLIANCE, r] * abs(s[MULTIPLIER, r]) > TOLERANCE * s[SCALE, r]:
                     met = 0.5 * s[RESIDUAL, r] * s[RESIDUAL, r] / s[COMPLIANCE, r]
                 gap += met if met < abs(worth) else 0.0
                 miss_cost += 0.0 if met < abs(worth) else worth

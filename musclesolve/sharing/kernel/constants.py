@@ -46,8 +46,8 @@ END_WEIGHTS, PATIENT_END_WEIGHTS = (1e4, 1e2), (10.0, 1e-3)
 """Weights of the gap and of the cost of missed moments beside the miss of the moments, before PATIENCE and after it.
 
 With the tolerance 1e-9 a frame ends at a gap of 1e-13, which leaves activations an error of about its root, and at a
-cost of the misses of 1e-11 W; with patience at what the certificate allows. A missed moment with a reserve may count
-by the change of the reserve that closes it, as in the certificate.
+cost of the misses of 1e-11 W; with patience at what the certificate allows. A missed moment with a reserve above
+TOLERANCE may count by the change of the reserve that closes it, as in the certificate.
 """
 OF_LOWER = 1e-2
 """Least W at which a frame ends, over sum_i |f_i'(lower_i)| a_i: marginal costs vanish where targets are met."""

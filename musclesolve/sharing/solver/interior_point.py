@@ -222,7 +222,8 @@ class FramesInteriorPoint:
             if isinstance(cost, NoCost):  # the squares of the reserves are the cost
                 unit = unit + (compliance * np.square(x.multiplier[:, :hard])).sum(axis=1)
             short, worth = x.short()[:, :hard], x.multiplier[:, :hard] * x.short()[:, :hard]
-            met = np.where(compliance > 0.0, 0.5 * np.square(short) / compliance, np.inf)
+            counts = compliance * np.abs(x.multiplier[:, :hard]) > TOLERANCE * scale
+            met = np.where(counts, 0.5 * np.square(short) / compliance, np.inf)
             by_reserve = met < np.abs(worth)
             gap = gap + np.where(by_reserve, met, 0.0).sum(axis=1)
             miss_cost = np.abs(np.where(by_reserve, 0.0, worth).sum(axis=1))
