@@ -28,10 +28,6 @@ from musclesolve.laboratory.results.finding import FINDINGS, Finding, Where
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 
 
-def other_axis_up(copy: TrialCopy) -> None:
-    copy.set_key("laboratory", "up", '"+y"')
-
-
 def mass_of_another(copy: TrialCopy) -> None:
     copy.set_key("subject", "mass_kg", f"{1.15 * copy.settings.subject.mass_kg:.2f}")
 
@@ -41,8 +37,8 @@ def ankle_jumps(copy: TrialCopy) -> None:
     copy.move(copy.marker("ankle_lateral_r"), slice(first, first + 2), copy.in_file((0.1, 0.0, 0.0)))
 
 
-CHANGES = {"sound": None, "axis": other_axis_up, "mass": mass_of_another, "leap": ankle_jumps}
-VERDICTS = {"sound": "usable", "axis": "not_usable"}
+CHANGES = {"sound": None, "mass": mass_of_another, "leap": ankle_jumps}
+VERDICTS = {"sound": "usable"}
 """A change of the bundled stride, or none -> the verdict, where one is due."""
 
 

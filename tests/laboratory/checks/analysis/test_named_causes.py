@@ -15,11 +15,11 @@ def other_axis_up(copy: TrialCopy) -> None:
     copy.set_key("laboratory", "up", '"+y"')
 
 
-def knees_exchanged(copy: TrialCopy) -> None:
-    copy.exchange(copy.marker("knee_lateral_r"), copy.marker("knee_lateral_l"))
+def in_another_unit(copy: TrialCopy) -> None:
+    copy.put(0.001 * copy.walk.position)
 
 
-@pytest.mark.parametrize("change", [other_axis_up, knees_exchanged])
+@pytest.mark.parametrize("change", [other_axis_up, in_another_unit])
 def test_run_names_the_cause_that_check_names(change: Callable[[TrialCopy], None], tmp_path: Path) -> None:
     copy = TrialCopy()
     change(copy)
@@ -34,7 +34,8 @@ def test_run_names_the_cause_that_check_names(change: Callable[[TrialCopy], None
 
 def test_the_refusal_of_an_argument_stays(tmp_path: Path) -> None:
     copy = TrialCopy()
-    knees_exchanged(copy)
+    copy.set_key("subject", "mass_kg", "140.0")
     trial = copy.write(tmp_path)
+    assert "mass" in ms.check(trial).codes
     with pytest.raises(ms.InputError, match="side"):
         ms.run(trial, side="right")
