@@ -141,7 +141,7 @@ def calls_of_finding(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
     """Yield (name of the text, names of its values) of every call whose values are a literal beside it."""
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         literals = [
-            (node.lineno, node.value)
+            (node.lineno, node.value, {getattr(target, "id", "") for target in getattr(node, "targets", [])})
             for node in ast.walk(function)
             if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict)
         ]
@@ -151,8 +151,10 @@ def calls_of_finding(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
             values: ast.expr | None = call.args[2]
             added = list[ast.expr]()
             if isinstance(values, ast.Name):
-                before = [pair for pair in literals if pair[0] < call.lineno]
-                begins, values = max(before, key=lambda pair: pair[0]) if before else (0, None)
+                own = [
+                    each for each in literals if each[0] < call.lineno and {values.id, ""} & (each[2] or {""})
+                ]
+                begins, values, _ = max(own, key=lambda each: each[0]) if own else (0, None, set())
                 added = [
                     node.value
                     for node in ast.walk(function)

@@ -98,7 +98,8 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         laboratory, unstated = case.settings.laboratory, "forward" in case.unknown
         name = _axis_name(np.array([np.cos(mean), np.sin(mean), 0.0]), _axes(case))
         values, where = {"axis": name, "forward": laboratory.forward}, case.key("laboratory", "forward")
-        code, change = f"walking_direction{'.unstated' * unstated}", {("laboratory", "forward"): name}
+        code = "walking_direction.unstated" if unstated else "walking_direction"
+        change = {("laboratory", "forward"): name}
         yield finding(code, "note", values, where, change=change)
 
 
