@@ -49,7 +49,7 @@ With the tolerance 1e-9 a frame ends at a gap of 1e-13, which leaves activations
 cost of the misses of 1e-11 W; with patience at what the certificate allows. A missed moment with a reserve above
 TOLERANCE may count by the change of the reserve that closes it, as in the certificate.
 """
-OF_LOWER = 1e-2
+OF_LOWER = 1e-3
 """Least W at which a frame ends, over sum_i |f_i'(lower_i)| a_i: marginal costs vanish where targets are met."""
 FIRST = (0.02, 0.3)  # least and largest start, as a share of the way from the lower to the upper bound
 FIRST_MU = 0.1

@@ -41,7 +41,7 @@ def test_a_muscle_without_an_arm_rests_where_its_own_cost_is_least(solver):
     answer = solve(problem, cost, solver, on_infeasible="reserve")
     assert (answer.status == Status.SOLVED_WITH_RESERVE).all()
     np.testing.assert_allclose(answer.activation, 5.0 * emg / 6.0, rtol=1e-9)
-    assert answer.iterations.max() < PATIENCE
+    assert answer.iterations.max() < 2 * PATIENCE
 
 
 def test_marginal_costs_that_cancel_certify_their_optimum_and_no_other_point():
