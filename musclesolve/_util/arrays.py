@@ -1,6 +1,6 @@
 """The array types of the package, runs of a mask, columns at other times, statistics of known values, products."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import prod
 from typing import Any, TypeVar
@@ -44,6 +44,11 @@ def stretch(rows: Indices) -> slice | Indices:
 
 SAME_TIME = 1e-6
 """Difference below which two times are equal [s]."""
+
+
+def slices(count: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` that cover a count, at least one."""
+    return (slice(first, first + size) for first in range(0, max(count, 1), size))
 
 
 def true_runs(mask: Mask) -> list[tuple[int, int]]:

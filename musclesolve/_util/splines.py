@@ -15,8 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import SAME_TIME, Array, within
-from musclesolve._util.long_arrays import blocks, in_blocks, long_array
+from musclesolve._util.arrays import SAME_TIME, Array, slices, within
 
 TOGETHER = 1 << 20
 """Number of values through which splines are made together, at least one curve."""
@@ -35,22 +34,18 @@ class Spline:
 
     def __call__(self, x: Any, order: int = 0) -> Array:
         """Values (M, ...) at x (M,), or derivatives of an order up to the degree; end pieces go on beyond the ends."""
-        at = np.asarray(x, dtype=float)
-
-        def some(x: Array) -> Array:
-            k = self.degree
-            piece = _pieces(self.knots, k, x)
-            low, high = (int(piece.min()), int(piece.max())) if piece.size else (k, k)
-            # those around x
-            knots, c = self.knots[low - k : high + k + 2], self.coefficient[low - k : high + 1]
-            for _ in range(order):  # de Boor 1978, A practical guide to splines, chapter X (16)
-                span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
-                knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
-            first, basis = b_splines(knots, k, x)
-            basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
-            return np.asarray(sum(basis[r] * c[first + r] for r in range(k + 1)))
-
-        return in_blocks(some, at.ravel()).reshape((*at.shape, *self.coefficient.shape[1:]))
+        at, k = np.asarray(x, dtype=float), self.degree
+        piece = _pieces(self.knots, k, at.ravel())
+        low, high = (int(piece.min()), int(piece.max())) if piece.size else (k, k)
+        # those around x
+        knots, c = self.knots[low - k : high + k + 2], self.coefficient[low - k : high + 1]
+        for _ in range(order):  # de Boor 1978, A practical guide to splines, chapter X (16)
+            span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
+            knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
+        first, basis = b_splines(knots, k, at.ravel())
+        basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
+        values = np.asarray(sum(basis[r] * c[first + r] for r in range(k + 1)))
+        return values.reshape((*at.shape, *self.coefficient.shape[1:]))
 
 
 def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:
@@ -93,11 +88,11 @@ def spline_through(x: Array, values: Array, degree: int = 3, natural: bool = Fal
     parts = np.asarray(flat.view(float) if np.iscomplexobj(flat) else flat, dtype=float)
     count, columns = len(x) + 2 * beside, max(TOGETHER // len(x), 1)
     if flat.shape[1] > columns:
-        whole = long_array((count, flat.shape[1]), np.result_type(flat, float))
-        for some in blocks(flat.shape[1], columns):
+        whole = np.empty((count, flat.shape[1]), np.result_type(flat, float))
+        for some in slices(flat.shape[1], columns):
             whole[:, some] = spline_through(x, flat[:, some], degree, natural).coefficient
         return Spline(knots, whole.reshape(count, *values.shape[1:]), k)
-    right, band = long_array((count, parts.shape[1])), long_array((count, 2 * k + 1))
+    right, band = np.zeros((count, parts.shape[1])), np.zeros((count, 2 * k + 1))
     rows = np.concatenate([[0], np.arange(1, len(x) - 1) + beside, [count - 1]])
     right[rows] = parts
     first, basis = b_splines(knots, k, x)

@@ -48,7 +48,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -133,7 +132,7 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
     """Compute landmarks, model, motion and ground reactions of a recording."""
     report = progress or no_progress
     report("markers", 0.05)
-    landmarks = in_files(anatomy(trial, TIME_MARGIN))
+    landmarks = anatomy(trial, TIME_MARGIN)
     report("kinematics", 0.15)
     return mechanics_of(trial, landmarks)
 
@@ -168,7 +167,7 @@ def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics
         predicted = trial.settings.files.predicted
         return Mechanics(landmarks, model, fit, analyzed, reactions, predicted, (motion.time, completed))
     reactions = ground_reactions(trial.forces, analyzed.time, landmarks.filter)
-    unchanged = in_files(Mechanics(landmarks, model, fit, analyzed, reactions))
+    unchanged = Mechanics(landmarks, model, fit, analyzed, reactions)
     if consistency.residual == REDUCED:
         return changed_motion(trial, unchanged, targets, motion)
     return unchanged

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, by_name, stretch
-from musclesolve._util.long_arrays import blocks, in_blocks, let_go, long_array, unknown
+from musclesolve._util.arrays import Array, Indices, Mask, by_name, slices, stretch
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
@@ -35,7 +34,9 @@ if TYPE_CHECKING:
     from musclesolve.trajectory.solve_motion import MotionSolution
 
 BLOCK = 512
-"""Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
+"""Number of frames in a window of a longer motion; a multiple of the chains of the compiled solver."""
+LONG = 4096
+"""Number of frames beyond which a recording is computed window by window."""
 EVERY = slice(None)
 """All frames."""
 
@@ -324,7 +325,7 @@ class SolvedGroup:
     @property
     def tension(self) -> Array:
         """Tendon forces (T, n) [N]; NaN in frames without a solution."""
-        return in_blocks(np.add, self.solution.force, self.state.passive_force)
+        return np.asarray(self.solution.force + self.state.passive_force)
 
     @cached_property
     def problem(self) -> Problem:
@@ -436,10 +437,9 @@ class Analysis(Generic[OfBody]):
 
     def over_muscles(self, arrays: Sequence[Array]) -> Array:
         """Join arrays (..., n) of the muscles of each part to one array (..., N) of all muscles."""
-        whole = unknown((*arrays[0].shape[:-1], len(self.body.muscles)), arrays[0].dtype)
-        for some in blocks(len(whole)) if whole.ndim > 1 else [EVERY]:
-            for columns, array in zip(self.columns, arrays, strict=True):
-                whole[some][..., columns] = array[some]
+        whole = np.full((*arrays[0].shape[:-1], len(self.body.muscles)), np.nan, arrays[0].dtype)
+        for columns, array in zip(self.columns, arrays, strict=True):
+            whole[..., columns] = array
         return whole
 
     @cached_property
@@ -451,7 +451,6 @@ class Analysis(Generic[OfBody]):
             for row, arm in zip(rows, part.state.moment_arm.transpose(1, 2, 0), strict=True):
                 for muscle in np.flatnonzero(arm.any(axis=1)):
                     whole[:, row, columns[muscle]] = arm[muscle]
-                    let_go()
         return whole
 
     @cached_property
@@ -478,7 +477,7 @@ class Analysis(Generic[OfBody]):
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
         solutions = [(part.solution.solved, part.solution.activation) for part in self.parts]
         return self.over_muscles(
-            [in_blocks(lambda solved, a: np.where(solved[:, None], a, np.nan), *pair) for pair in solutions]
+            [np.where(solved[:, None], activation, np.nan) for solved, activation in solutions]
         )
 
 
@@ -534,7 +533,7 @@ def leg_volume(analysis: Analysis[Body]) -> float:
 
 def metabolic_power(analysis: Analysis[Body], part: SolvedGroup) -> Array:
     """Metabolic power (T, n) [W] of the muscles of a part, NaN in frames without a solution."""
-    power = long_array(part.state.fiber_length.shape)
-    for block in blocks(len(power), BLOCK):
+    power = np.empty(part.state.fiber_length.shape)
+    for block in slices(len(power), BLOCK):
         power[block] = umberger_2010_recruitment(energy_state(analysis, part, block))
     return power

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Indices, largest_size, true_runs
-from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_files, long_array
+from musclesolve._util.arrays import Indices, largest_size, slices, true_runs
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
 from musclesolve.models.body import (
     BLOCK,
     EVERY,
+    LONG,
     Analysis,
     Body,
     Sharing,
@@ -61,9 +61,9 @@ def share(
     dofs = [dof for part in body.parts for dof in part.shared]
     reactions = [name for part in body.parts if part.loads is not None for name in part.loads.components]
     chosen.cost.check_names(dofs, muscles, reactions)
-    most = MOST_FRAMES if body.kind == "recording" else 2 * BLOCK
+    most = LONG if body.kind == "recording" else 2 * BLOCK
     if chosen.tendon == RIGID and len(body.time) > most:
-        return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))
+        return Analysis(body, chosen, share_by_windows(body.parts, chosen, report))
 
     def of_part(number: int, stage: str, share: float) -> None:
         report(stage, 0.7 + 0.25 * (number + share) / len(body.parts))
@@ -106,24 +106,24 @@ def share_part(
     return SolvedGroup(part, problem_at, solution, tendons, notes)
 
 
-def share_in_blocks(
+def share_by_windows(
     parts: Sequence[SharingGroup], sharing: Sharing, progress: Progress
 ) -> tuple[SolvedGroup, ...]:
-    """Share the moments of the parts of a long motion block by block, so that memory stays small.
+    """Share the moments of the parts of a long motion window by window, so that memory stays small.
 
     With rigid tendons frames do not depend on each other.
     """
     frames, carried = len(parts[0].time), [dict[str, Any]() for _ in parts]
     sizes = ((len(part.shared), len(part.state.parameters.names)) for part in parts)
-    arrays = in_files([SolutionArrays.unfilled(frames, *size) for size in sizes])
+    arrays = [SolutionArrays.unfilled(frames, *size) for size in sizes]
     wholes = [_with_largest_arm(part, sharing.cost) for part in parts]
-    for block in blocks(frames, BLOCK):
+    for block in slices(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
         solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
         for some, of_part, at_joints in zip(solved, arrays, carried, strict=True):
             of_part.store(block, SolutionArrays.from_solution(some.solution))
             for kind, by_joint in some.carried.items():
-                stored = at_joints.setdefault(kind, {joint: long_array((frames, 3)) for joint in by_joint})
+                stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
                 for joint, values in by_joint.items():
                     stored[joint][block] = values
     return tuple(
@@ -137,12 +137,17 @@ def share_in_blocks(
     )
 
 
+def reads_all_frames(cost: Cost) -> bool:
+    """Whether a cost may read what the problem of some frames has of all frames, `Problem.largest_arm`."""
+    return any(one.of_all_frames or not one.built_in for one in single_costs(cost))
+
+
 def _with_largest_arm(part: SharingGroup, cost: Cost) -> SharingGroup:
     """A part of a long motion whose frames have, some at a time, the largest moment arms if the cost may need them."""
-    if not any(one.of_all_frames or not one.built_in for one in single_costs(cost)):
+    if not reads_all_frames(cost):
         return part
     arms = part.state.moment_arm
-    sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
+    sizes = [largest_size(arms[block][:, part.rows]) for block in slices(len(arms), BLOCK)]
     return replace(part, whole={"largest_arm": np.max(sizes, axis=0)})
 
 

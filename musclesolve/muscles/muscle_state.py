@@ -5,9 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, stretch
+from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.checks import check_type
-from musclesolve._util.long_arrays import in_blocks, long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import along_fibers
@@ -27,7 +26,7 @@ def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """
     if frames <= MOST_TOGETHER or not dofs * muscles:
         return np.zeros((frames, dofs, muscles))
-    return long_array((dofs, muscles, frames)).transpose(2, 0, 1)
+    return np.zeros((dofs, muscles, frames)).transpose(2, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,22 +54,18 @@ class MuscleState:
         parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array
     ) -> "MuscleState":
         """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
-
-        def of_frames(length: Array, velocity: Array) -> tuple[AnyArray, ...]:
-            fiber = parameters.fibers(length, velocity)
-            return fiber.length, fiber.velocity, *parameters.forces(fiber), fiber.slack
-
-        fiber_length, fiber_velocity, capacity, passive, slack = in_blocks(of_frames, length, velocity)
+        fiber = parameters.fibers(length, velocity)
+        capacity, passive = parameters.forces(fiber)
         return MuscleState(
             parameters=parameters,
             musculotendon_length=length,
             musculotendon_velocity=velocity,
-            fiber_length=fiber_length,
-            fiber_velocity=fiber_velocity,
+            fiber_length=fiber.length,
+            fiber_velocity=fiber.velocity,
             force_capacity=capacity,
             passive_force=passive,
             moment_arm=moment_arm,
-            slack=slack,
+            slack=fiber.slack,
         )
 
     @property

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array, grouped
-from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.messages import NO_WARNING, WarningNote, few, shortened
 from musclesolve.errors import InputError, file_error
 from musclesolve.tables.text_file import (
@@ -528,9 +527,8 @@ class Stack:
         if count > len(self._array):
             # One hundredth of slack: the next rows may be a little shorter than the earlier ones.
             expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
-            longer = long_array((max(count, expected), *block.shape[1:]), block.dtype)
-            for some in blocks(self._count):
-                longer[: self._count][some] = self._array[: self._count][some]
+            longer = np.empty((max(count, expected), *block.shape[1:]), block.dtype)
+            longer[: self._count] = self._array[: self._count]
             self._array = longer
         self._array[self._count : count] = block
         self._count = count

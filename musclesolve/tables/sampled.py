@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import NO_WARNING, WarningNote, with_sizes
 
 
@@ -38,7 +37,7 @@ class FromFile(Sampled):
 
 def swapped(position: Array, *pairs: tuple[int, int], frames: Mask | slice = slice(None)) -> Array:
     """Return positions (T, n, 3) with both markers of every pair in each other's place, in some frames."""
-    changed = in_blocks(np.ndarray.copy, position)
+    changed = position.copy()
     for one, other in pairs:
         changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
     return changed
@@ -92,7 +91,7 @@ class Markers(FromFile):
 
     def rotated(self, rotation: Array) -> Self:
         """Return the markers in other axes: p' = R p, with R (3, 3)."""
-        return replace(self, position=in_blocks(lambda p: p @ rotation.T, self.position))
+        return replace(self, position=self.position @ rotation.T)
 
     def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Self:
         """Return the markers with both of every pair in each other's place, in some frames."""

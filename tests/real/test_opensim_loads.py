@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import xarray as xr
 from refusals import refused
 
 from musclesolve import Status
-from musclesolve._util import long_arrays
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.models import share as share_module
 from musclesolve.models.opensim import geometry
@@ -40,17 +38,12 @@ def test_every_frame_is_solved(shared: xr.Dataset) -> None:
     assert float(shared["gap"].max()) <= 1e-9
 
 
-def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
+def test_windows_of_a_long_motion_give_the_same_bit_for_bit(
     recorded_walk: Path, shared: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
     monkeypatch.setattr(share_module, "BLOCK", 64)
     monkeypatch.setattr(geometry, "_BLOCK", 40)
-    monkeypatch.setattr(long_arrays, "BLOCK", 50)
-    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=50))
-    monkeypatch.setattr(long_arrays, "LARGE", 1000)
-    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
-    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
     found = shared_forces(recorded_walk)
     assert found.identical(shared)
 

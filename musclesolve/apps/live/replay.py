@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -12,7 +13,6 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, stretch
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve._util.long_arrays import in_blocks, in_files, long_array, unknown
 from musclesolve._util.messages import Progress, no_progress, with_sizes
 from musclesolve._util.splines import spline_through
 from musclesolve.apps.live.live import Frame, Live
@@ -64,13 +64,12 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
             remedy="make `Live` from this trial, or state its plates",
         )
     time = trial.markers.time
-    seen = (trial.markers[name] for name in live.markers)
-    markers = in_blocks(lambda *some: np.stack(some, axis=1), *seen)
+    markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
     if rate is not None and abs(rate / trial.markers.rate - 1.0) > SAME_RATE:
         finer = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
         markers = np.stack([_interpolated(time, path, finer) for path in np.swapaxes(markers, 0, 1)], axis=1)
         time = finer
-    plates = unknown((len(time), len(trial.forces), 9))
+    plates = np.full((len(time), len(trial.forces), 9), np.nan)
     for k, plate in enumerate(trial.forces):
         newest = np.searchsorted(plate.time, time + 1e-9, side="right") - 1
         measured = (newest >= 0) & (time <= plate.time[-1] + 1.0 / plate.rate)
@@ -101,7 +100,7 @@ class PassedFrames(Sequence[Frame]):
             values = dict(vars(live.step(*sample)))
             if not number:
                 self.numbers = {
-                    name: long_array((count, *np.shape(value)), np.asarray(value).dtype)
+                    name: np.empty((count, *np.shape(value)), np.asarray(value).dtype)
                     for name, value in values.items()
                     if isinstance(value, float | np.ndarray)
                 }
@@ -190,13 +189,13 @@ class Replay:
         joints = coordinates[:, : model.tree.joint_count]
         rest = Rest(joints, np.zeros_like(joints))
         shift = self.stacked("shift", frames)
-        fit = Fit(coordinates, motion.q, shift, first.fit.points, rest, first.fit.locked)
+        fit = Fit(coordinates, partial(getattr, motion, "q"), shift, first.fit.points, rest, first.fit.locked)
         placed, turned = (
             {name: motion.q[:, model.slot(name)] for name in names}
             for names in (first.measured.points, first.measured.directions)
         )
         measured = replace(first.measured, time=time, points=placed, directions=turned)
-        mechanics = in_files(Mechanics(measured, model, fit, motion, reactions, first.predicted))
+        mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
         block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, self)
         analysis = _with_solutions(share(block), frames, self)
         of_recording = [
@@ -263,11 +262,11 @@ def replay(
 
 def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:
     """The body with the moments of the frames, NaN where they were not measured."""
-    moments = in_files(block.moments.copy())
+    moments = block.moments.copy()
     row = live.model.topology.dof_index
     moments[:, [row[dof] for dof in live.dofs]] = replayed.stacked("moment", frames)
     moments[:, live.model.tree.joint_count :] = replayed.stacked("pelvis_residual", frames)
-    moved = [in_files(moments[:, [row[dof] for dof in part.dofs]]) for part in block.parts]
+    moved = [moments[:, [row[dof] for dof in part.dofs]] for part in block.parts]
     parts = tuple(replace(part, moment=moment) for part, moment in zip(block.parts, moved, strict=True))
     return replace(block, moments=moments, parts=parts, known_gait=live.body.gait)
 
@@ -286,7 +285,7 @@ def _with_solutions(
         solution = replace(
             part.solution,
             activation=activation[:, stretch(columns)],
-            force=in_blocks(np.subtract, tension[:, stretch(columns)], part.state.passive_force),
+            force=tension[:, stretch(columns)] - part.state.passive_force,
             **{name: values[:, number] for name, values in of_sides.items()},
         )
         parts.append(replace(part, solution=solution))

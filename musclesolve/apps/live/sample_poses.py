@@ -15,7 +15,6 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, by_name, mean_length
-from musclesolve._util.long_arrays import in_blocks, sum_of
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
@@ -63,7 +62,7 @@ class MarkerBodies:
             rotation, translation: of the bodies from standing, (T, B, 3, 3) and (T, B, 3) [m].
         """
         poses, mean = (position, rotation, translation), cls._mean(position, rotation, translation)
-        squares = sum_of(lambda *some: (cls._local(*some) - mean) ** 2, *poses) / len(position)
+        squares = ((cls._local(*poses) - mean) ** 2).mean(axis=0)
         body = np.argmin(np.linalg.norm(np.sqrt(squares), axis=2), axis=1)
         return cls(body, mean[np.arange(len(body)), body])
 
@@ -114,7 +113,7 @@ class MarkerBodies:
     @classmethod
     def _mean(cls, *poses: Array) -> Array:
         """The mean of these places over the frames, (n, B, 3) [m]."""
-        return sum_of(cls._local, *poses) / len(poses[0])
+        return cls._local(*poses).mean(axis=0)
 
     def filled(self, position: Array, rotation: Array, translation: Array) -> tuple[Array, Mask]:
         """Markers with the hidden ones put in their places, (n, 3) [m], and which of them the motion alone shows (n,).
@@ -196,7 +195,7 @@ class SamplePoses:
         self._nearest = NearestPose.from_targets(model, targets)
         self._are_points = targets.slots < model.topology.point_count
         self._point_slots = targets.slots[self._are_points]
-        rotation, translation = in_blocks(self.bodies, fit.q)
+        rotation, translation = self.bodies(fit.q)
         legs = np.any([carries_foot(model, side) for side in SIDES], axis=0)
         angles = fit.coordinates[:, np.flatnonzero(legs[: model.tree.joint_count])]
         self.walk, self.moves = walk.position, bool(np.ptp(angles, axis=0).max() > LEAST_ANGLE_RANGE)

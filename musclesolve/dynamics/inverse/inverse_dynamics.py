@@ -56,7 +56,7 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         True
     """
     check_fits(model, motion)
-    check_frames(wrenches, len(motion.q))
+    check_frames(wrenches, len(motion.time))
     parts = []
     for _, some, acting in motion.blocks(wrenches):
         force = required_force(model, some.q, some.qd, some.qdd, acting)

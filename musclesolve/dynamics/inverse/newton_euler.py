@@ -13,7 +13,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_type, one_or_several
-from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, PointMotion, check_fits, moving_bodies
@@ -158,7 +157,7 @@ def net_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """
     if isinstance(motion, PointMotion):
         return projected_moments(model, motion, wrenches)
-    moments = long_array((len(motion.time), model.tree.joint_count + 6))
+    moments = np.empty((len(motion.time), model.tree.joint_count + 6))
     for block, some, acting in motion.blocks(wrenches):
         loads = distal_loads(model, segment_motion(model, some), acting)
         moments[block] = generalized_loads(model, some, loads)

@@ -35,12 +35,11 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, vector_product
-from musclesolve._util.long_arrays import blocks
+from musclesolve._util.arrays import Array, Mask, slices, vector_product
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.inverse.newton_euler import net_moments, segment_motion, turned_inertia
 from musclesolve.dynamics.inverse.predicted_reactions import banded_product
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import BLOCK, Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
@@ -370,7 +369,7 @@ def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], A
     from scipy.interpolate import make_interp_spline
 
     parts, (time, _, gravity, origin, _) = [], body.state
-    for block in blocks(len(time)):
+    for block in slices(len(time), BLOCK):
         segments = body.segments(block)
         parts.append((*_momenta(segments, gravity), _metric(segments)))
     a, b, weight, metric = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -20,6 +20,7 @@ points without a marker, come from the nearest pose.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -126,7 +127,7 @@ def consistent_motion(
         )
     fit = POSITIONS[method](model, targets, time, start=start, rest=rest)
     motion = DERIVATIVES[derivatives](model, time, fit)
-    return replace(fit, q=motion.q), motion
+    return replace(fit, placed=partial(getattr, motion, "q")), motion
 
 
 def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array) -> Motion:
@@ -159,7 +160,7 @@ def measured_pose(
     nearest = fit_pose(model, targets, time, start=start, rest=rest)
     q = nearest.q.copy()
     q[:, targets.slots] = targets.values
-    return replace(nearest, q=q, residual=np.zeros_like(nearest.residual))
+    return replace(nearest, placed=partial(np.asarray, q), residual=np.zeros_like(nearest.residual))
 
 
 OF_BASE = 1

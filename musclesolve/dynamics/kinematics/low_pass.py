@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, slices
 from musclesolve._util.checks import check_number, check_real_array
-from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.messages import as_text
 from musclesolve.errors import input_error
 
@@ -122,11 +121,11 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
     and then filled up to a length of small prime factors. A series of sines has twice the length, and takes up to
     twenty times as long where T - 1 has a large prime factor.
     """
-    filtered, columns = long_array(signal.shape), signal.reshape(len(signal), -1)
+    filtered, columns = np.empty(signal.shape), signal.reshape(len(signal), -1)
     length = fast_length(len(signal) + 2 * reach)
     frequency = np.arange(length // 2 + 1) * (rate_hz / length)
     cutoffs = np.broadcast_to(cutoff_hz, signal.shape[1:]).ravel()
-    for some in blocks(columns.shape[1], max(TOGETHER // len(signal), 1)):
+    for some in slices(columns.shape[1], max(TOGETHER // len(signal), 1)):
         line = _line(columns[:, some])
         rest = columns[:, some] - line
         mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])

@@ -33,14 +33,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, vector_product
+from musclesolve._util.arrays import Array, Indices, Mask, slices, vector_product
 from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.errors import input_error
 
+_BLOCK = 500  # Frames whose misfits are computed together
 DIRECTION_ARM = 0.1
 """A direction weighs as much as a point seen on an arm of this length [m]."""
 
@@ -87,7 +87,7 @@ class Targets:
                 )
         frames = len(np.atleast_1d(named[0][1]))
         checked = [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named]
-        values = in_blocks(lambda *some: np.stack(some, axis=1), *checked)
+        values = np.stack(checked, axis=1)
         names, weights = [name for name, _ in named], weights or {}
         for name, weight in weights.items():
             check_known([name], "measured point or direction", names, where="weights")
@@ -228,7 +228,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
     best, came = np.empty(_GRID), np.zeros((frames, _GRID), np.uint8)
-    for some in blocks(frames):
+    for some in slices(frames, _BLOCK):
         turned = beside[some, None] * np.exp(-1j * grid)
         misfit = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * grid**2
         for t, miss in enumerate(misfit, start=some.start):

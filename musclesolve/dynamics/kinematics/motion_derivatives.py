@@ -10,9 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, slices
 from musclesolve._util.checks import check_array, check_increasing, check_type
-from musclesolve._util.long_arrays import BLOCK, blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -27,6 +26,9 @@ from musclesolve.dynamics.rotations import (
     wrapped,
 )
 from musclesolve.errors import input_error
+
+BLOCK = 512
+"""Number of frames whose bodies move together: their arrays are then small."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ class Motion:
         """Position of the origin of the standing layout, (T, 3) [m]: the base position."""
         return self.coordinates[:, -6:-3]
 
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Number N of points and vectors, and number K+6 of degrees of freedom."""
+        return self.q.shape[1], self.coordinates.shape[1]
+
     def axes(self, tree: Tree) -> Array:
         """Signed unit axes (T, K, 3) of the joints of the model in this motion."""
         if "_axes" not in self.__dict__:
@@ -81,13 +88,68 @@ class Motion:
         """The motion at some frames: a slice, a mask (T,) or indices."""
         return self.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
+    def windows(self, size: int = BLOCK) -> "Iterator[Motion]":
+        """The motion in each window of at most `size` frames, one after the other; a short motion is one."""
+        if len(self.time) <= size:
+            return iter([self])
+        return (self.frames(some) for some in slices(len(self.time), size))
+
     def blocks(
         self, wrenches: list[Wrench], size: int = BLOCK
     ) -> "Iterator[tuple[slice, Motion, list[Wrench]]]":
-        """Frames, motion and wrenches of each block of at most `size` frames; a short motion is one."""
-        for part in blocks(len(self.time), size):
-            some = self if len(self.time) <= size else self.frames(part)
+        """Frames, motion and wrenches of each window of at most `size` frames."""
+        for part, some in zip(slices(len(self.time), size), self.windows(size), strict=True):
             yield part, some, [wrench.frames(part) for wrench in wrenches]
+
+
+class JointMotion(Motion):
+    """A motion of joint coordinates, whose other arrays are made when they are needed.
+
+    A long motion thus holds 3 (K+6) numbers a frame; its frames are made window by window (`windows`).
+    """
+
+    model: Model
+    part: bool
+    """Whether these are some frames of a motion; their joint axes follow from q, as those of any other motion."""
+
+    @classmethod
+    def of(
+        cls, model: Model, time: Array, coordinates: Array, rates: Array, second: Array, part: bool = False
+    ) -> Self:
+        """The motion of joint coordinates (T, K+6) with their first and second derivatives by time."""
+        motion = cls.consistent(time, coordinates, rates, second)
+        motion.__dict__.update(model=model, part=part)
+        return motion
+
+    def __getattr__(self, name: str) -> Array:
+        """Make the arrays that follow from the joint coordinates, in all frames."""
+        if name not in _MOVED or "model" not in self.__dict__:
+            raise AttributeError(name)
+        derivatives = self.coordinates, self.rates, self.second
+        moved = _unset(self.model, len(self.time))
+        for some in slices(len(self.time), BLOCK):
+            _move(self.model, [values[some] for values in derivatives], [values[some] for values in moved])
+        self.__dict__.update(zip(_MOVED, moved, strict=True))
+        if self.part:
+            del self.__dict__["_axes"]
+        return moved[_MOVED.index(name)]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """See Motion."""
+        return len(self.model.standing), self.coordinates.shape[1]
+
+    def frames(self, keep: Indices | Mask | slice) -> Self:
+        """See Motion; what was not made is not made."""
+        given = self.time, self.coordinates, self.rates, self.second
+        some = self.of(self.model, *(array[keep] for array in given), part=True)
+        some.__dict__.update(
+            {name: self.__dict__[name][keep] for name in _MOVED[:-1] if name in self.__dict__}
+        )
+        return some
+
+
+_MOVED = "speeds", "speed_rates", "q", "qd", "qdd", "_axes"
 
 
 class PointMotion(Motion):
@@ -175,10 +237,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     if not any(map(np.iscomplexobj, (coordinates, rates, second))):
-        derivatives, moved = (coordinates, rates, second), _unset(model, len(time))
-        for some in blocks(len(time)):
-            _move(model, [values[some] for values in derivatives], [values[some] for values in moved])
-        return Motion.consistent(time, *derivatives, *moved)
+        return JointMotion.of(model, time, coordinates, rates, second)
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
@@ -204,7 +263,7 @@ def _unset(model: Model, frames: int) -> tuple[Array, ...]:
     """Speeds, speed rates (T, K+6), q, qd, qdd (T, N, 3) and axes of the joints (T, K, 3), without values."""
     joints = model.tree.joint_count
     shapes = *[(joints + 6,)] * 2, *[(len(model.standing), 3)] * 3, (joints, 3)
-    return tuple(long_array((frames, *shape)) for shape in shapes)
+    return tuple(np.empty((frames, *shape)) for shape in shapes)
 
 
 def _move(model: Model, derivatives: Sequence[Array], moved: Sequence[Array]) -> SegmentArrays:
@@ -223,7 +282,7 @@ def check_fits(model: Model, motion: Motion) -> None:
     """Refuse the motion of another model, and what is no model or no motion."""
     check_model(model)
     check_type(motion, Motion, "motion", "a motion, such as differentiate() makes")
-    have = motion.q.shape[1], motion.coordinates.shape[1]
+    have = motion.sizes
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:
         raise input_error(
@@ -339,8 +398,8 @@ def continuous_branch(model: Model, angles: Array) -> Array:
     standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
     is reversed. Frames that were fitted independently may have either.
     """
-    angles = in_blocks(np.ndarray.copy, angles)
-    steps = in_blocks(lambda a, b: np.abs(b - a).max(axis=1, initial=0.0), angles[:-1], angles[1:])
+    angles = angles.copy()
+    steps = np.abs(np.diff(angles, axis=0)).max(axis=1, initial=0.0)
     if np.abs(angles[:1]).max(initial=0.0) < 0.5 * np.pi and steps.max(initial=0.0) < 0.5:
         return angles  # every other way is a larger jump
     tree = model.tree

@@ -25,17 +25,15 @@ other, as at the base or a spherical joint, S is shared evenly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, slices
 from musclesolve._util.checks import check_array, check_integer, check_number, check_type
-from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import (
@@ -59,6 +57,7 @@ from musclesolve.dynamics.rotations import (
 )
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
+_BLOCK = 500  # Frames that are fitted, or whose hinges are measured, together
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
 
 _PASSES = 6  # Largest number of fits with rotations at straight hinges from the whole motion
@@ -84,8 +83,9 @@ class Rest(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3) and the quality of the fit.
+    """The consistent motion: joint and base coordinates (T, K+6), and the quality of the fit.
 
+    placed: makes the poses q (T, N, 3), which take more memory than all other arrays of a fit.
     residual (T, n) [m]: how far each of the measured points (n) was moved. rest: the angles toward which undetermined
     joint angles were drawn. locked: degrees of freedom that no target determines, held at zero. borrowed: degrees of
     freedom that `drive_pose` could not measure and took from the nearest pose. unfitted (u,): frames without a fitting
@@ -93,13 +93,18 @@ class Fit:
     """
 
     coordinates: Array
-    q: Array
+    placed: Callable[[], Array]
     residual: Array
     points: tuple[str, ...]
     rest: Rest
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
     unfitted: tuple[int, ...] = ()
+
+    @cached_property
+    def q(self) -> Array:
+        """Poses (T, N, 3)."""
+        return self.placed()
 
 
 def fit_pose(
@@ -165,11 +170,8 @@ def fit_pose(
             if (~fitted).sum() > share * frames:
                 raise nearest.failure(pose, fitted)
             pose = _across(pose, fitted)
-            changed = in_blocks(
-                lambda old, new, weights: np.abs(old - new).max(axis=1, where=weights > 0.0, initial=0.0),
-                *(before.angles, *nearest.rest),
-            )
-            if changed.max(initial=0.0) < tolerance:
+            changed = np.abs(before.angles - nearest.rest.angles)
+            if changed.max(where=nearest.rest.weights > 0.0, initial=0.0) < tolerance:
                 break
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~fitted).tolist()))
 
@@ -203,7 +205,7 @@ def fit_pose(
             few.put(frame, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
-    suspect = np.flatnonzero(in_blocks(angle_between, spread.rotation, measured.rotation) > _SUSPECT)
+    suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
         some, between = problem.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
@@ -239,22 +241,26 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     model, targets = nearest.model, nearest.targets
     before = pose.angles
     pose = pose._replace(angles=continuous_branch(model, before))
-    q, _ = pose.placed(model)
     is_point = targets.slots < model.topology.point_count
+    slots, measured = targets.slots[is_point], targets.values[:, is_point]
+    residual = [
+        np.linalg.norm(pose.frames(some).placed(model)[0][:, slots] - measured[some], axis=2)
+        for some in slices(len(measured), _BLOCK)
+    ]
     return Fit(
-        coordinates=in_blocks(lambda a, p, r: np.column_stack([a, p, *to_cardan(r)]), *pose),
-        q=q,
-        residual=in_blocks(
-            lambda q, values: np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2),
-            *(q, targets.values),
-        ),
+        coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
+        placed=partial(_placed, pose, model),
+        residual=np.concatenate(residual),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
-        rest=nearest.rest._replace(
-            angles=in_blocks(lambda drawn, a, b: drawn + a - b, nearest.rest.angles, pose.angles, before)
-        ),
+        rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
     )
+
+
+def _placed(pose: Pose, model: Model) -> Array:
+    """Natural coordinates (T, N, 3) of poses."""
+    return pose.placed(model)[0]
 
 
 def generic_directions(model: Model, targets: Targets) -> Array:
@@ -308,17 +314,15 @@ class Pose(NamedTuple):
         from musclesolve.dynamics.kernel.entry import PLACE_TREE
 
         tree, frames = model.tree, len(self.angles)
-        q = long_array((frames, len(model.standing), 3))
-        rotation = long_array((frames, len(model.topology.bodies), 3, 3))
-        work = MovingTree.allocate(len(tree.distal_frames))
-        for some in blocks(frames):
-            pose = tuple(map(contiguous, self.frames(some)))
-            PLACE_TREE.load()(tree.compiled, pose, tree.point_count, q[some], rotation[some], work)
+        q = np.empty((frames, len(model.standing), 3))
+        rotation = np.empty((frames, len(model.topology.bodies), 3, 3))
+        pose, work = tuple(map(contiguous, self)), MovingTree.allocate(len(tree.distal_frames))
+        PLACE_TREE.load()(tree.compiled, pose, tree.point_count, q, rotation, work)
         return q, rotation
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
-        return in_blocks(lambda *pose: tree.pose(*Pose(*pose), moving), *self)
+        return tree.pose(*self, moving)
 
     def where(self, chosen: Mask, other: Pose) -> Pose:
         """The other pose in the chosen frames (T,), this one in the rest."""
@@ -339,8 +343,8 @@ class Pose(NamedTuple):
         if len(keys) == frames:
             return self
         every = np.arange(frames)
-        angles, position, rotation = (in_blocks(spline_through(keys, array), every) for array in self)
-        return Pose(angles, position, in_blocks(nearest_rotation, rotation))
+        angles, position, rotation = (spline_through(keys, array)(every) for array in self)
+        return Pose(angles, position, nearest_rotation(rotation))
 
 
 @dataclass(frozen=True)
@@ -375,7 +379,7 @@ class NearestPose:
             free = ~np.isin(model.topology.dof_names, locked)
         frames, joints = len(targets.values), model.tree.joint_count
         if rest is None:
-            rest = Rest(long_array((frames, joints)), long_array((frames, joints)))
+            rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))
             for k, dof in enumerate(model.topology.dofs):
                 measured = (
                     dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
@@ -396,16 +400,10 @@ class NearestPose:
         if not self.hinges:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
-        after, angles, weights = (in_blocks(np.copy, array) for array in (before, *self.rest))
-
-        def bent_hinges(values: Array, q: Array, angles: Array) -> tuple[Array, ...]:
-            targets = Targets(self.targets.slots, values, self.targets.weights)
-            measured, axes = with_measured(self.model, targets, q), self.model.tree.axes(q)
-            return tuple(chain(*(Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges)))
-
-        turned = iter(in_blocks(bent_hinges, self.targets.values, pose.q(self.model.tree), before))
-        for hinge, *shown in zip(self.hinges, turned, turned, turned, strict=True):
-            bent = Bent(*shown)
+        after, angles, weights = (array.copy() for array in (before, *self.rest))
+        parts = [self._bent(pose.frames(some), before[some], some) for some in slices(len(before), _BLOCK)]
+        for hinge, *of_hinge in zip(self.hinges, *parts, strict=True):
+            bent = Bent(*map(np.concatenate, zip(*of_hinge, strict=True)))
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
@@ -417,6 +415,13 @@ class NearestPose:
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._with(rest=Rest(angles, weights)), pose._replace(angles=after)
+
+    def _bent(self, pose: Pose, angles: Array, frames: slice) -> list[Bent]:
+        """What the measured points show at each of the hinges in some frames, with joint angles (F, K) of the poses."""
+        q = pose.q(self.model.tree)
+        measured = with_measured(self.model, self.targets.frames(frames), q)
+        axes = self.model.tree.axes(q)
+        return [Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges]
 
     def going_on(self, pose: Pose, step: float) -> NearestPose:
         """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""
@@ -505,7 +510,11 @@ class NearestPose:
             return after.angles, after.position + pose[1], after.rotation, largest
 
         start = self.targets.values, *self.rest, *pose
-        *after, largest = near(*start) if carried else in_blocks(near, *start)
+        # frames that do not start from each other need no work arrays together
+        frames = len(self.targets.values)
+        windows = [slice(None)] if carried else slices(frames, _BLOCK)
+        parts = [near(*(array[some] for array in start)) for some in windows]
+        *after, largest = map(np.concatenate, zip(*parts, strict=True))
         return Pose(*after), np.asarray(largest < tolerance)
 
     def failure(self, after: Pose, fitted: Mask) -> PoseError:

@@ -14,8 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, slices, vector_product
 from musclesolve._util.messages import Names
 from musclesolve.dynamics.kernel.arrays import TreeArrays
 from musclesolve.dynamics.model.rigid_body import RigidBodies, lines_of
@@ -27,6 +26,9 @@ from musclesolve.dynamics.rotations import (
     vector_jacobian,
     vector_jacobian_rate,
 )
+
+_TOGETHER = 8
+"""Number of joints whose angles are unwrapped together."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,8 @@ class Tree:
 
     def unwrapped(self, angles: Array) -> Array:
         """Joint coordinates over time (T, K) without jumps by full rotations."""
-        smooth = long_array(angles.shape)
-        for some in blocks(angles.shape[1], 8):
+        smooth = np.empty(angles.shape)
+        for some in slices(angles.shape[1], _TOGETHER):
             smooth[:, some] = np.unwrap(angles[:, some], axis=0)
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T

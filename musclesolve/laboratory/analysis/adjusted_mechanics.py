@@ -1,6 +1,7 @@
 """Mechanics beside the measured ones: predicted ground reactions, and a motion changed for a smaller residual."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -65,7 +66,7 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     seen = targets.slots < model.topology.point_count
     moved = reduced.body.motion
     shift = np.linalg.norm((moved.q[:, targets.slots] - targets.values)[:, seen], axis=2)
-    fit = replace(fit, coordinates=moved.coordinates, q=moved.q, residual=shift)
+    fit = replace(fit, coordinates=moved.coordinates, placed=partial(getattr, moved, "q"), residual=shift)
     return replace(recorded, fit=fit, motion=moved.frames(inside), change=change)
 
 

@@ -1,13 +1,12 @@
 """Mechanics of a recording: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.dynamics.inverse.force_balance import Support, balance_limit, balanced
 from musclesolve.dynamics.inverse.newton_euler import net_moments
@@ -65,6 +64,14 @@ class Mechanics:
     change: MotionChange[Motion] | None = None
     """The change of the motion for a smaller residual; None where the motion was not changed."""
 
+    def frames(self, some: slice | Indices) -> "Mechanics":
+        """The motion and the ground reactions in a window of frames; landmarks and fit remain whole."""
+        change = self.change
+        if change is not None:
+            change = replace(change, before=change.before.frames(some), change=change.change[some])
+        reactions = [reaction.frames(some) for reaction in self.reactions]
+        return replace(self, motion=self.motion.frames(some), reactions=reactions, change=change)
+
     @property
     def unchanged(self) -> Motion:
         """The measured motion, before any change for a smaller residual; tests of forces use this motion."""
@@ -78,7 +85,8 @@ class Mechanics:
     def _turned(self, *names: str) -> Array:
         """Rotations of some bodies from the standing pose, (B, T, 3, 3)."""
         bodies = self.model.rigid_bodies.subset(np.array([self.model.body(name) for name in names]))
-        return np.moveaxis(in_blocks(bodies.rotation, self.motion.q), 1, 0)
+        turned = [bodies.rotation(some.q) for some in self.motion.windows()]
+        return np.moveaxis(np.concatenate(turned), 1, 0)
 
     @cached_property
     def joint_rotations(self) -> dict[str, Array]:
@@ -96,12 +104,12 @@ class Mechanics:
         (T-1,) [rad] by side.
         """
         rotations: dict[str, Array] = {}
-        q = self.motion.q
         for side in SIDES:
             thorax, arm = self._turned("thorax", f"upper_arm_{side}")
             turned = _rotation_between_frames(thorax, arm)
             places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]
-            lines = np.diff(q[:, places], axis=1) @ thorax
+            ends = np.concatenate([some.q[:, places] for some in self.motion.windows()])
+            lines = np.diff(ends, axis=1) @ thorax
             lines /= np.linalg.norm(lines, axis=2, keepdims=True)
             seen = 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(np.diff(lines, axis=0), axis=2), 1.0))
             rotations[side] = np.maximum(turned - seen.max(axis=1), 0.0)
@@ -129,7 +137,7 @@ class Mechanics:
     def constraint_violation(self) -> Array:
         """Largest violation of a constraint by the poses of the motion, (T,) [m, or a cosine]."""
         violation = self.model.constraints.violation
-        return in_blocks(lambda q: np.abs(violation(q)).max(axis=1), self.motion.q)
+        return np.concatenate([np.abs(violation(some.q)).max(axis=1) for some in self.motion.windows()])
 
     @property
     def balance_limit(self) -> float:
@@ -183,8 +191,8 @@ class Mechanics:
 
 def _rotation_between_frames(proximal: Array, distal: Array) -> Array:
     """Rotation of a body relative to another one between frames, (T-1,) [rad], from rotations (T, 3, 3) of both."""
-    relative = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, proximal, distal)
-    return in_blocks(angle_between, relative[:-1], relative[1:])
+    relative = np.swapaxes(proximal, 1, 2) @ distal
+    return angle_between(relative[:-1], relative[1:])
 
 
 def subject_model(trial: Trial, measured: Anatomy | Measured, near: Model | None = None) -> Model:
@@ -223,7 +231,7 @@ def known_moments(recording: Recording, model: Model, motion: Motion, moments: A
     measured = np.ones(moments.shape, bool)
     for side in SIDES:
         measured[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False
-    return in_blocks(lambda known, values: np.where(known, values, np.nan), measured, moments)
+    return np.where(measured, moments, np.nan)
 
 
 def carries_foot(model: Model, side: str) -> Mask:

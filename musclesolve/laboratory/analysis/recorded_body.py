@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, largest_size, slices
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_blocks, long_array
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
@@ -22,12 +21,50 @@ from musclesolve.laboratory.analysis.run_options import Options, check_emg
 from musclesolve.laboratory.motion.events.gait import Gait
 from musclesolve.laboratory.motion.motion_plausibility import MotionValidity
 from musclesolve.laboratory.recording.data import SIDES, Trial
-from musclesolve.models.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup, over_frames
+from musclesolve.models.body import BLOCK, EVERY, LONG, Pulls, Sharing, SharingGroup, over_frames
 from musclesolve.models.knee import ContactSpacing
 from musclesolve.models.muscle_pulls import MuscleJoints, MusclePulls
+from musclesolve.models.share import reads_all_frames
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
+from musclesolve.sharing.problem_arrays import chosen_frames
+
+
+class WindowedParts(Sequence[SharingGroup]):
+    """The parts of a long motion, which are made window by window; they are joined where all frames are needed at once.
+
+    made: makes all `count` parts in some frames; pulls: the pulls at the joints of a part, by its number.
+    """
+
+    def __init__(
+        self,
+        made: Callable[[slice | Indices], tuple[SharingGroup, ...]],
+        pulls: Callable[[int, slice | Indices], Pulls],
+        frames: int,
+        count: int,
+    ) -> None:
+        self.made, self.pulls, self.frames, self.count = made, pulls, frames, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.joined[place]
+
+    @cached_property
+    def largest_arms(self) -> list[Array]:
+        """Size of the largest moment arm of each muscle about each shared degree of freedom, by part."""
+        sizes = [
+            [largest_size(part.state.moment_arm[:, part.rows]) for part in self.made(some)]
+            for some in slices(self.frames, BLOCK)
+        ]
+        return [np.max(of_part, axis=0) for of_part in zip(*sizes, strict=True)]
+
+    @cached_property
+    def joined(self) -> tuple[SharingGroup, ...]:
+        """The parts in all frames, without the pulls, which are made again where they are needed."""
+        return joined_parts(self.made, self.frames, self.pulls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +105,9 @@ class RecordedBody:
         vars(self).update(time=self.mechanics.motion.time, mass=subject.mass, stature=subject.stature)
         predicted = self.trial.predicted_spans is not None
         vars(self).update(sharing=options.sharing, person=options.person, is_predicted=predicted)
-        for part in self.parts:
+        for part in () if isinstance(self.parts, WindowedParts) else self.parts:
             rows = [self.mechanics.model.dof(dof) for dof in part.dofs]
-            pairs = ((part.moment[some], self.moments[some][:, rows]) for some in blocks(len(self.moments)))
-            if not all(np.array_equal(*pair, equal_nan=True) for pair in pairs):
+            if not np.array_equal(part.moment, self.moments[:, rows], equal_nan=True):
                 raise input_error(
                     "conflict",
                     where="moments",
@@ -79,6 +115,25 @@ class RecordedBody:
                     expected="one array of moments for both",
                     remedy="make the body anew: recorded_body(trial, options, recorded, moments=moments)",
                 )
+
+    def frames(self, some: slice | Indices) -> "RecordedBody":
+        """The body in some frames of the motion; landmarks, fit and events remain those of the whole motion."""
+        if isinstance(self.parts, WindowedParts):
+            source = chosen_frames(None, len(self.time), some)
+            parts = tuple(replace(part, source_frames=source) for part in self.parts.made(some))
+            if reads_all_frames(self.sharing.cost):
+                pairs = zip(parts, self.parts.largest_arms, strict=True)
+                parts = tuple(replace(part, whole={"largest_arm": arm}) for part, arm in pairs)
+        else:
+            parts = tuple(part.frames(some, loaded=True) for part in self.parts)
+        return replace(
+            self,
+            mechanics=self.mechanics.frames(some),
+            moments=self.moments[some],
+            validity=self.validity.frames(some),
+            parts=parts,
+            known_gait=self.gait,
+        )
 
     @cached_property
     def gait(self) -> Gait:
@@ -95,17 +150,17 @@ class RecordedBody:
     @property
     def angle(self) -> Array:
         """Angles (T, M) of the joint degrees of freedom `dofs` [rad]."""
-        return in_blocks(lambda values: values[:, self._rows], self.mechanics.motion.coordinates)
+        return self.mechanics.motion.coordinates[:, self._rows]
 
     @property
     def speed(self) -> Array:
         """Angular velocities (T, M) of the joint degrees of freedom `dofs` [rad/s]."""
-        return in_blocks(lambda values: values[:, self._rows], self.mechanics.motion.speeds)
+        return self.mechanics.motion.speeds[:, self._rows]
 
     @property
     def moment(self) -> Array:
         """Net moments (T, M) of the joint degrees of freedom `dofs` [N m]."""
-        return in_blocks(lambda values: values[:, self._rows], self.moments)
+        return self.moments[:, self._rows]
 
     @cached_property
     def muscles(self) -> tuple[str, ...]:
@@ -187,10 +242,11 @@ def recorded_body(
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
-    if len(motion.time) <= MOST_FRAMES:
+    parts: Sequence[SharingGroup]
+    if len(motion.time) <= LONG:
         parts = parts_in(EVERY, report)
     else:
-        parts = joined_parts(parts_in, len(motion.time), pulls_in)
+        parts = WindowedParts(parts_in, pulls_in, len(motion.time), len(placed))
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
@@ -206,11 +262,11 @@ def joined_parts(
     frames: int,
     pulls_in: Callable[[int, slice | Indices], Pulls],
 ) -> tuple[SharingGroup, ...]:
-    """Join parts that are made block by block: the muscle rows of all frames of a long motion take too much memory.
+    """Join parts that are made window by window, without the muscle rows, which take more memory than all else.
 
     pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
     """
-    made, joined = parts_in(next(blocks(frames, BLOCK))), []
+    made, joined = parts_in(next(slices(frames, BLOCK))), []
     for number, part in enumerate(made):
         arm = zero_arms(frames, *part.state.moment_arm.shape[1:])
         arrays = _unfilled(part.state, frames)
@@ -218,7 +274,7 @@ def joined_parts(
         assert part.loads is not None
         loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
         joined.append(replace(part, **_unfilled(part, frames), state=state, loads=loads))
-    for block in blocks(frames, BLOCK):
+    for block in slices(frames, BLOCK):
         for whole, part in zip(joined, parts_in(block) if block.start else made, strict=True):
             for owner, some in ((whole, part), (whole.state, part.state), (whole.loads, part.loads)):
                 for name, values in over_frames(some).items():
@@ -230,7 +286,7 @@ def joined_parts(
 def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
     """Arrays over all frames for the ones of a part, its state or its loads in some frames; no moment arms."""
     some = ((name, values) for name, values in over_frames(owner).items() if name != "moment_arm")
-    return {name: long_array((frames, *values.shape[1:]), values.dtype) for name, values in some}
+    return {name: np.empty((frames, *values.shape[1:]), values.dtype) for name, values in some}
 
 
 def sharing_group(

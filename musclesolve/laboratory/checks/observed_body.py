@@ -10,7 +10,6 @@ from weakref import finalize
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, mean_of_known, median_of_known
-from musclesolve._util.long_arrays import in_files
 from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.errors import InputError
 from musclesolve.laboratory.markers.gaps.rigid_registration import register
@@ -46,7 +45,7 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
             finalize(of, _KNOWN.pop, id(of), None)
         values, key = _KNOWN.setdefault(id(of), {}), (function, *more, *named.items())
         if key not in values:
-            values[key] = in_files(function(*args, **named))
+            values[key] = function(*args, **named)
         return cast(R, values[key])
 
     return known

@@ -6,14 +6,12 @@ filtered and sampled, and the center of pressure is computed from them where the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, nearest_known, vector_product
+from musclesolve._util.arrays import Array, Indices, Mask, nearest_known, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.splines import spline_through
 from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice
 from musclesolve.laboratory.recording.data import SIDES, PlateForce, Side
@@ -28,8 +26,8 @@ class GroundReaction:
     moment: Array  # (T, 3) [N m] about the global origin: center of pressure x force + free moment
     center_of_pressure: Array  # (T, 3) [m], NaN where the vertical force is below 20 N
 
-    def frames(self, keep: Mask) -> "GroundReaction":
-        """Return the ground reaction in some frames, (T,) booleans."""
+    def frames(self, keep: Mask | slice | Indices) -> "GroundReaction":
+        """Return the ground reaction in some frames: a mask (T,), a slice or numbers."""
         return GroundReaction(self.side, self.force[keep], self.moment[keep], self.center_of_pressure[keep])
 
 
@@ -43,9 +41,9 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
         plates = [plate for plate in forces if plate.side == side]
         if plates:
             parts = [sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates]
-            force, moment = np.split(in_blocks(lambda *some: np.asarray(sum(some)), *parts), 2, axis=1)
+            force, moment = np.split(np.asarray(sum(parts)), 2, axis=1)
             height = _ground_height(plates, time, max(unloaded_below, 1.0))
-            place = in_blocks(center_of_pressure, force, moment, height)
+            place = center_of_pressure(force, moment, height)
             reactions.append(GroundReaction(side, force, moment, place))
     return reactions
 
@@ -68,8 +66,7 @@ def _ground_height(plates: Sequence[PlateForce], time: Array, least: float) -> A
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
     """Return force [N] and moment about the global origin [N m], M = p x F + T, (S, 6); zero while unloaded."""
-    wrench = partial(origin_wrench, unloaded_below=unloaded_below)
-    return in_blocks(wrench, plate.force, plate.point, plate.moment)
+    return origin_wrench(plate.force, plate.point, plate.moment, unloaded_below)
 
 
 def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: float) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, mean_length, time_spans, true_runs
+from musclesolve._util.arrays import Array, Indices, Mask, mean_length, time_spans, true_runs
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, BEYOND_SOLES, WALKING_FORCE, Support
@@ -89,6 +89,11 @@ class MotionValidity:
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
     consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
+
+    def frames(self, some: slice | Indices) -> "MotionValidity":
+        """The masks in a window of frames."""
+        in_place = {side: mask[some] for side, mask in self.foot_in_place.items()}
+        return MotionValidity(self.steady[some], in_place, self.balanced[some], self.consistent[some])
 
     def with_feet(self, sides: Iterable[str]) -> Mask:
         """Mask (T,) of the frames whose moments can be shared among muscles, at joints proximal to these feet."""

@@ -14,7 +14,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT
@@ -617,13 +616,11 @@ class Facts:
         length, activation = (
             result[name].transpose("time", "muscle").values for name in ("fiber_length", "activation")
         )
-        shortest, longest = np.full(len(sides), np.inf), np.full(len(sides), -np.inf)
-        for block in blocks(len(length)):
-            fiber = length[block] / result["optimal_fiber_length"].values
-            valid = np.stack([self.valid[side][block] for side in sides.values()], axis=1)
-            active = valid & (activation[block] >= least) & np.isfinite(fiber)
-            shortest = np.minimum(shortest, fiber.min(axis=0, initial=np.inf, where=active))
-            longest = np.maximum(longest, fiber.max(axis=0, initial=-np.inf, where=active))
+        fiber = length / result["optimal_fiber_length"].values
+        valid = np.stack([self.valid[side] for side in sides.values()], axis=1)
+        active = valid & (activation >= least) & np.isfinite(fiber)
+        shortest = fiber.min(axis=0, initial=np.inf, where=active)
+        longest = fiber.max(axis=0, initial=-np.inf, where=active)
         ends = zip(sides, shortest, longest, strict=True)
         return [(float(end), name) for name, *both in ends for end in both if np.isfinite(end)]
 
@@ -649,7 +646,7 @@ class Facts:
         if "activation" not in self.result:
             return []
         activation: Array = self.result["activation"].transpose("time", "muscle").values
-        at_limit = in_blocks(lambda some: np.nan_to_num(some) >= FULL, activation)
+        at_limit = np.nan_to_num(activation) >= FULL
         full = []
         for column, (name, side) in enumerate(frames.muscle_sides(self.result).items()):
             count = int((self.valid[side] & at_limit[:, column]).sum())
@@ -820,7 +817,7 @@ class Facts:
 def _largest(values: xr.DataArray, names: str) -> tuple[float, str, float] | None:
     """The largest of values over time and names, its name and time [s]; None where none is known."""
     known: Array = values.transpose("time", names).values
-    greatest = in_blocks(lambda some: np.fmax.reduce(some, axis=1, initial=np.nan), known)
+    greatest = np.fmax.reduce(known, axis=1, initial=np.nan)
     if not np.isfinite(greatest).any():
         return None
     frame = int(np.nanargmax(greatest))

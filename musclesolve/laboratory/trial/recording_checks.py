@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.long_arrays import blocks
 from musclesolve.constants import SLOWEST_HZ
 from musclesolve.errors import file_error
 from musclesolve.laboratory.markers.gaps.gap_filling import jumps, largest_jump, missing
@@ -140,13 +139,8 @@ FEWEST_IN_SPACE = 6
 
 def is_plane(markers: Markers) -> bool:
     """Return whether all markers lie in a plane across an axis of the file, as from one camera."""
-    lowest, highest = np.full(3, np.inf), np.full(3, -np.inf)
-    for some in blocks(len(markers.time)):
-        position = markers.position[some]
-        seen = position[np.isfinite(position).all(axis=2)]
-        lowest = np.minimum(lowest, seen.min(axis=0, initial=np.inf))
-        highest = np.maximum(highest, seen.max(axis=0, initial=-np.inf))
-    extent = np.maximum(highest - lowest, 0.0)
+    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
+    extent = np.maximum(seen.max(axis=0, initial=-np.inf) - seen.min(axis=0, initial=np.inf), 0.0)
     return float(extent.min()) < THIN * float(extent.max())
 
 

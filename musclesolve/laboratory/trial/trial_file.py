@@ -14,7 +14,6 @@ import numpy as np
 
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import WarningNote
 from musclesolve.constants import PREDICTED
 from musclesolve.errors import file_error
@@ -218,11 +217,11 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
 
     examined: whether the recording is checked unchanged; otherwise its files are read again and repaired.
     """
-    trial = analysable(in_files(recorded))
+    trial = analysable(recorded)
     trial = replace(trial, hashes=hashes_as_read(trial))
     object.__setattr__(trial, "recorded", recorded if examined else None)
     object.__setattr__(trial, "as_read", True)
-    return in_files(trial)
+    return trial
 
 
 def analysable(trial: Trial, plates_tested: bool = True) -> Trial:

@@ -22,7 +22,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_type, one_or_several
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.functions import Function
@@ -427,12 +426,8 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
     """Lengths (T, n) [m] of the paths, but OpenSim 4's lengths over several wrap objects."""
     optimal = np.array([model.muscles[name].optimal_fiber_length for name in geometry.muscles])
     several = np.array([over_several(model, name) for name in geometry.muscles], dtype=bool)
-
-    def chosen(length: Array, opensim_length: Array) -> Array:
-        usable = np.abs(opensim_length - length) < optimal
-        return np.where(several & usable, opensim_length, length)
-
-    return in_blocks(chosen, geometry.length, geometry.opensim_length)
+    usable = np.abs(geometry.opensim_length - geometry.length) < optimal
+    return np.where(several & usable, geometry.opensim_length, geometry.length)
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
@@ -456,11 +451,8 @@ def shift_note(muscles: Sequence[str], shift: Array) -> str:
 def difference_note(geometry: OpenSimGeometry) -> str:
     """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles."""
     length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
-    arm = in_blocks(
-        lambda ours, theirs: np.nan_to_num(np.abs(ours - theirs), nan=np.inf).max(axis=1, initial=0.0),
-        geometry.moment_arm,
-        geometry.opensim_arm,
-    ).max(axis=0)
+    arm = np.nan_to_num(np.abs(geometry.moment_arm - geometry.opensim_arm), nan=np.inf)
+    arm = arm.max(axis=(0, 1), initial=0.0)
     parts = []
     for name, dl, dr in zip(geometry.muscles, length, arm, strict=True):
         off = [

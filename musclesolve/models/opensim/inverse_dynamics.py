@@ -5,13 +5,12 @@ acceleration is the time derivative of the twist (Featherstone 2008, Rigid Body 
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_array, check_increasing, check_type
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.devices import device_force
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_wrench
@@ -65,22 +64,15 @@ def inverse_dynamics(
     for load in check_type(loads, Sequence, "loads", expected := "loads, from read_external_loads()"):
         check_type(load, ExternalLoad, "loads", expected)
 
-    def of_frames(*some: Array) -> tuple[Array, ...]:
-        """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""
-        moved = ModelMotion(*some)
-        bodies = body_dynamics(model, moved)
-        of_devices, on_coordinates = device_forces(model, moved, bodies)
-        from_loads = load_wrench(model, loads, moved.time, bodies.pose)
-        wrench = inertial_wrench(model, bodies) - from_loads - of_devices
-        joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
-        force = coupled_forces(model, moved.value, joint_force)
-        of_pose = bodies.pose.rotation, bodies.pose.position, bodies.pose.twist
-        return force, joint_force, wrench, bodies.twist, bodies.acceleration, *of_pose
-
-    whole = motion.time, motion.value, motion.speed, motion.acceleration
-    force, joint_force, wrench, twist, acceleration, *of_pose = in_blocks(of_frames, *whole)
-    rotation, position, by_coordinate = of_pose
-    bodies = BodyDynamics(BodyMotion(rotation, position, by_coordinate), twist, acceleration)
+    bodies = body_dynamics(model, motion)
+    of_devices, on_coordinates = device_forces(model, motion, bodies)
+    from_loads = load_wrench(model, loads, motion.time, bodies.pose)
+    wrench = inertial_wrench(model, bodies) - from_loads - of_devices
+    joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
+    force = coupled_forces(model, motion.value, joint_force)
+    # the axes of the joints, which take as much memory as all other arrays, are not kept
+    pose = BodyMotion(bodies.pose.rotation, bodies.pose.position, bodies.pose.twist)
+    bodies = replace(bodies, pose=pose)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 
@@ -169,16 +161,10 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
     """
-
-    def of_frames(rotation: Array, position: Array, twist: Array, acceleration: Array) -> Array:
-        some = BodyDynamics(BodyMotion(rotation, position, twist[:, None]), twist, acceleration)
-        mass, center, inertia = body_masses(model, some.pose)
-        force = mass[:, None] * (center_accelerations(some, center) - model.gravity)
-        moment = momentum_rates(some, inertia) + vector_product(center, force)
-        return np.concatenate([moment, force], axis=-1)
-
-    pose = bodies.pose
-    return in_blocks(of_frames, pose.rotation, pose.position, bodies.twist, bodies.acceleration)
+    mass, center, inertia = body_masses(model, bodies.pose)
+    force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
+    moment = momentum_rates(bodies, inertia) + vector_product(center, force)
+    return np.concatenate([moment, force], axis=-1)
 
 
 def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:
@@ -263,14 +249,11 @@ def distal_reactions(model: OpenSimModel, dynamics: InverseDynamics) -> JointRea
     sense = np.array([1.0 if parts.is_outward(joint) else -1.0 for joint in model.joints])[:, None]
     offset = np.array([frame.position for frame in on])
 
-    def of_frames(wrench: Array, rotation: Array, position: Array) -> tuple[Array, ...]:
-        carried = carried_by_joints(model, wrench)
-        point = (rotation[:, body] @ offset[..., None])[..., 0] + position[:, body]
-        force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
-        return force, about_origin - vector_product(point, force), point
-
+    carried = carried_by_joints(model, dynamics.wrench)
+    point = (pose.rotation[:, body] @ offset[..., None])[..., 0] + pose.position[:, body]
+    force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
     names = tuple(joint.name for joint in model.joints)
-    return JointReactions(names, *in_blocks(of_frames, dynamics.wrench, pose.rotation, pose.position))
+    return JointReactions(names, force, about_origin - vector_product(point, force), point)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_real_array, check_type
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.models.opensim.functions import Constant, LinearFunction
 from musclesolve.models.opensim.model import Frame, OpenSimModel, TransformAxis
@@ -216,12 +215,8 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
 
 def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, without the axes of the joints, which are wider."""
-
-    def of_frames(some: Array) -> tuple[Array, ...]:
-        motion = body_motion(model, some)
-        return motion.rotation, motion.position, motion.twist
-
-    return BodyMotion(*in_blocks(of_frames, values))
+    motion = body_motion(model, values)
+    return BodyMotion(motion.rotation, motion.position, motion.twist)
 
 
 JOINT_SPACING = 0.10

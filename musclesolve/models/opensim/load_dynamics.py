@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, within
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits, hole_note
@@ -176,17 +175,12 @@ class LoadDynamics:
     @property
     def body_wrench(self) -> Array:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
-        pose = self.dynamics.bodies.pose
-
-        def of_frames(time: Array, rotation: Array, position: Array) -> Array:
-            return load_wrench(self.model, self.loads, time, BodyMotion(rotation, position, np.empty(0)))
-
-        return in_blocks(of_frames, self.motion.time, pose.rotation, pose.position)
+        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)
 
     @cached_property
     def supplied(self) -> Array:
         """Force (T, 3) [N] of all loads together."""
-        return in_blocks(lambda wrench: wrench[:, :, 3:].sum(axis=1), self.body_wrench)
+        return self.body_wrench[:, :, 3:].sum(axis=1)
 
     @cached_property
     def root_wrench(self) -> Array | None:
@@ -197,7 +191,7 @@ class LoadDynamics:
         if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in self.model.roots):
             return None
         ground = self.model.body_number[GROUND]
-        return in_blocks(lambda some: carried_by_joints(self.model, some)[:, ground], self.dynamics.wrench)
+        return carried_by_joints(self.model, self.dynamics.wrench)[:, ground]
 
     @cached_property
     def root_origin(self) -> Array:

@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.arrays import Array, at_times, slices
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, Side
 from musclesolve.dynamics.inverse.predicted_reactions import SOLE, reactions_of_soles
+from musclesolve.dynamics.kinematics.motion_derivatives import BLOCK
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import ExternalLoad, feet_of, foot_of_side, toes_of_side
@@ -228,7 +228,7 @@ def found_loads(
     numbers = [model.coordinate_number[name] for name in names]
     forces = at_times(table.time, forces, motion.time)
     acting, rest, soles = [], [], []
-    for block in blocks(len(motion.time)):
+    for block in slices(len(motion.time), BLOCK):
         bodies = body_dynamics(model, whole.frames(block))
         push = foot_pushes(model, bodies.pose, list(feet.values()))[:, numbers]
         left, sizes, right = np.linalg.svd(push, full_matrices=False)

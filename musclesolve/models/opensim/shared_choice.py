@@ -6,14 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, slices
 from musclesolve._util.checks import check_choice, check_type
-from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.messages import WarningNote, check_known, few, shortened
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import RIGID
 from musclesolve.errors import file_error, input_error
-from musclesolve.models.body import SharingGroup
+from musclesolve.models.body import BLOCK, SharingGroup
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import toes_of_side
 from musclesolve.models.opensim.geometry import (
@@ -288,15 +287,10 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     """
     state = part.state
     arm, isometric = state.moment_arm, state.parameters.max_isometric_force
-    required = part.moment - in_blocks(
-        lambda arm, force: (arm @ force[..., None])[..., 0], arm, state.passive_force
-    )
+    required = part.moment - (arm @ state.passive_force[..., None])[..., 0]
     measured = np.isfinite(required) & part.usable[:, None]
     moment = np.where(measured, required, 0.0)
-    most = in_blocks(
-        lambda arm, capacity, moment: _largest_moments(arm, np.maximum(capacity, isometric), moment),
-        *(arm, state.force_capacity, moment),
-    )
+    most = _largest_moments(arm, np.maximum(state.force_capacity, isometric), moment)
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
     large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
@@ -330,13 +324,8 @@ def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rat
     """
     step = np.diff(time)
     hole = step > 1.5 * np.median(step)  # of the moments
-
-    def difference(step: Array, hole: Mask, *ends: Array) -> Array:
-        here, after, rate, rate_after = ends
-        change = np.abs(after - here - 0.5 * (rate_after + rate) * step[:, None])
-        return np.where(hole[:, None], 0.0, change)
-
-    beyond = in_blocks(difference, step, hole, length[:-1], length[1:], rate[:-1], rate[1:])
+    change = np.abs(length[1:] - length[:-1] - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
+    beyond = np.where(hole[:, None], 0.0, change)
     parts, is_large = [], False
     for muscle, column in zip(muscles, beyond.T, strict=True):
         frame = int(column.argmax())
@@ -377,9 +366,9 @@ def geometry_along(
     value, speed = shared_coordinates(model, motion, names)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
-    velocity, length, opensim_length = (long_array((frames, count)) for _ in range(3))
+    velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
     arm = theirs = zero_arms(*shape)
-    for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
+    for block in slices(frames, BLOCK):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
         geometry = opensim_geometry(model, poses, names, choice.names, reported)
         np.copyto(geometry.moment_arm, 0.0, where=~crosses)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
-from musclesolve._util.long_arrays import long_array
 from musclesolve.muscles.paths.kernel.arrays import (
     CYLINDER,
     HELD,
@@ -188,9 +187,9 @@ class PathLines(NamedTuple):
         memory = position = np.empty((poses, 0, 3), np.float32)
         for block in blocks:
             if not stop:
-                used = long_array((poses, block.used.shape[1]), np.intp)
+                used = np.zeros((poses, block.used.shape[1]), np.intp)
                 most = np.zeros(block.used.shape[1], np.intp)
-                memory = long_array((poses * prod(block.position.shape[1:]),), np.float32)
+                memory = np.zeros((poses * prod(block.position.shape[1:]),), np.float32)
             before, most = most, np.maximum(most, block.used.max(axis=0, initial=1))
             rank = np.arange(most.sum()) - np.repeat(np.cumsum(most) - most, most)
             if (most > before).any():
@@ -206,6 +205,13 @@ class PathLines(NamedTuple):
             position[frames] = block.position.take(np.repeat(starts, most) + rank, axis=1)
             used[frames] = block.used
         return cls(np.repeat(np.arange(len(most)), most), position, used)
+
+    def with_points(self, most: Indices) -> Self:
+        """The lines, which have all slots, with so many points of each muscle (n,), no fewer than are used."""
+        rank = np.arange(most.sum()) - np.repeat(np.cumsum(most) - most, most)
+        starts = np.searchsorted(self.muscle, np.arange(len(most)))
+        position = self.position.take(np.repeat(starts, most) + rank, axis=1)
+        return type(self)(np.repeat(np.arange(len(most)), most), position, self.used)
 
 
 _MOVED = 256

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import COMPLEX_STEP, AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import COMPLEX_STEP, AnyArray, Array, Indices, Mask, contiguous, slices
 from musclesolve._util.checks import check_type
-from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -323,7 +322,7 @@ class Paths:
 
         Poses are evaluated in blocks, whose nodes are not stored: they need twice the memory of the wrenches.
         """
-        parts = [self._evaluated(q[part], coordinates[part]) for part in blocks(len(q), _BLOCK)]
+        parts = [self._evaluated(q[part], coordinates[part]) for part in slices(len(q), _BLOCK)]
         length, wrench, *frames = (
             parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         )
@@ -342,14 +341,19 @@ class Paths:
         WRENCHES.load()(position, gradient, contiguous(self.groups.of_node, np.intp), wrench)
         return length, wrench, *frames
 
-    def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
+    def lines(
+        self, q: Array, coordinates: Array, trimmed: bool = True, most: Indices | None = None
+    ) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
 
-        trimmed: without points that are unused in all of these poses; else with all slots.
+        trimmed: without points that are unused in all of these poses; else with all slots. most (n,): number of points
+        of each muscle, instead of the largest one in these poses.
         """
         if not trimmed:
             return self._traced(q, coordinates)
-        parts = (self._traced(q[part], coordinates[part]) for part in blocks(len(q), _LINES))
+        if most is not None:
+            return self._traced(q, coordinates).with_points(most)
+        parts = (self._traced(q[part], coordinates[part]) for part in slices(len(q), _LINES))
         return PathLines.joined(parts, len(q))
 
     def _traced(self, q: Array, coordinates: Array) -> PathLines:

@@ -32,12 +32,13 @@ from musclesolve.laboratory.plotting.figure_names import (
 from musclesolve.laboratory.plotting.page.page_style import A4_PAGE, PageStyle, figures_of, page_style
 from musclesolve.laboratory.results.dataset.assemble import shared_result
 from musclesolve.laboratory.results.dataset.quantities import kept_of
-from musclesolve.laboratory.results.files.atomic_writing import Content, reserved, write_files
+from musclesolve.laboratory.results.files.atomic_writing import Content, hidden_folder, reserved, write_files
 from musclesolve.laboratory.results.files.result_netcdf import (
     check_folder,
     check_inputs,
     check_model,
     netcdf_bytes,
+    opened_result,
     read_result,
     result_attributes,
     result_content,
@@ -46,7 +47,7 @@ from musclesolve.laboratory.results.files.result_netcdf import (
 )
 from musclesolve.laboratory.results.plausibility import judged_facts, with_uncertainty
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, settings_hash
-from musclesolve.laboratory.run_trial import run, share_model
+from musclesolve.laboratory.run_trial import share_model
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.settings import is_predicted
 from musclesolve.models.simulated_body import is_simulated
@@ -149,21 +150,18 @@ def analyze(
     Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name, and adds
     their verdicts to the result; `keep`: as of `Job`.
     """
-    with reserved(folder), noted_files() as opened:
+    with reserved(folder), noted_files() as opened, hidden_folder(folder) as beside:
         check_folder(folder, RESULT, trial)
-        of_trial, facts = dict[str, bytes](), None
+        of_trial = dict[str, bytes]()
         with causes_named(trial):
             loaded = read_trial(trial)
             hashes = input_hashes(loaded)
-            if more is None and not keep:
-                result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-            else:
-                body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
-                paths = not keep or "path_position" in keep
-                facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
-                result = facts.result
-                if more is not None:
-                    result, of_trial = more(body, result)
+            body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            paths = not keep or "path_position" in keep
+            facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths, beside))
+            result = facts.result
+            if more is not None:
+                result, of_trial = more(body, result)
         drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
@@ -176,7 +174,10 @@ def analyze(
         progress("writing", 1.0)
         content = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
         files = {RESULT: content, **drawn, **of_trial}
-        return result, write_files(folder, files, _left_over(folder, outdated))
+        written = write_files(folder, files, _left_over(folder, outdated))
+        if any(beside.iterdir()):  # the numbers of a long recording are read where they are needed
+            result = opened_result(folder / RESULT)
+        return result, written
 
 
 def analyze_with_uncertainty(

@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from benchmarks.serial_chains import random_chain
-from musclesolve._util.long_arrays import blocks
+from musclesolve._util.arrays import slices
 from musclesolve.dynamics import Model, Targets, consistent_motion, differentiate, fit_pose, projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
@@ -157,13 +157,13 @@ def test_angles_beyond_a_stretch_without_markers_are_still_measured():
 
 
 @METHOD
-def test_frames_are_found_together_or_in_blocks_alike(method):
+def test_frames_are_found_together_or_in_windows_alike(method):
     """Started near the solution, every stretch of frames has the poses that it has among all of them."""
     chain = random_chain(5, seed=9)
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    for block in blocks(len(motion.time), 7):
+    for block in slices(len(motion.time), 7):
         start = together.coordinates[block]
         alone = method(chain, targets.frames(block), motion.time[block], start=start)
         np.testing.assert_allclose(alone.q, together.q[block], atol=1e-10)

@@ -1,49 +1,44 @@
-"""A long motion is shared block by block: the same numbers, and never all muscle rows in memory."""
+"""A long motion is computed window by window: the same numbers, and never all muscle rows in memory."""
 
 from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pytest
 from elastic_stride import elastic_trial
 
 import musclesolve as ms
-from musclesolve._util import long_arrays
-from musclesolve.dynamics.kinematics import motion_derivatives
+from musclesolve._util.messages import no_progress
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.laboratory.analysis import recorded_body
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.laboratory.results.dataset import assemble
+from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.models import share as share_module
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_state import zero_arms
-from musclesolve.muscles.paths import paths
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import JointReactionSquared
+from musclesolve.studies.many_trials.one_trial import analyze
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""
 
 
 @pytest.fixture
-def in_blocks(monkeypatch):
-    """Motions of more than 64 frames are long, and their arrays lie in files."""
-    monkeypatch.setattr(recorded_body, "MOST_FRAMES", 64)
+def windowed(monkeypatch):
+    """Motions of more than 64 frames are long."""
+    monkeypatch.setattr(recorded_body, "LONG", 64)
     monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
-    monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
-    monkeypatch.setattr(recorded_body, "BLOCK", 64)
-    monkeypatch.setattr(share_module, "BLOCK", 64)
-    monkeypatch.setattr(share_module, "MOST_FRAMES", 64)
+    for method in (Motion.windows, Motion.blocks):
+        monkeypatch.setattr(method, "__defaults__", (30,))
+    for module in (recorded_body, share_module, assemble):
+        monkeypatch.setattr(module, "BLOCK", 64)
+    monkeypatch.setattr(share_module, "LONG", 64)
     monkeypatch.setattr(assemble, "SAMPLED", 20)
-    monkeypatch.setattr(paths, "_LINES", 30)
-    monkeypatch.setattr(long_arrays, "BLOCK", 50)
-    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=50))
-    monkeypatch.setattr(long_arrays, "LARGE", 1000)
-    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
-    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
 
 
 @pytest.fixture(scope="module")
@@ -63,21 +58,39 @@ def at_once(weak):
     return ms.run(weak)
 
 
-def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
+@pytest.mark.parametrize("in_file", [False, True])
+def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, windowed, in_file, tmp_path):
     prepared = prepare(weak)
-    blockwise = assemble.judged_result(prepared, findings_of(prepared, weak))
+    folder = tmp_path if in_file else None
+    found = assemble.shared_result(prepared, findings_of(prepared, weak), folder=folder)
     assert at_once.sizes["time"] > recorded_body.BLOCK and at_once.attrs["reasons_r"]
-    assert blockwise.identical(at_once)
-    for part in prepared.parts:  # nothing in a run needs the rows of all frames
-        assert "all_pulls" not in vars(part.loads)
+    assert with_verdict(found).identical(at_once)
+    assert in_file == bool(list(tmp_path.iterdir()))
+    assert "joined" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
+    assert not {"q", "qd", "qdd"} & vars(prepared.mechanics.motion).keys()
+
+
+def test_the_file_of_a_long_result_is_that_of_a_short_one(trial, windowed, monkeypatch, tmp_path):
+    path, _ = written(trial, tmp_path / "windows")
+    assert sorted(file.name for file in path.parent.iterdir()) == ["result.nc"]
+    monkeypatch.setattr(recorded_body, "LONG", 10_000)
+    whole, result = written(trial, tmp_path / "whole")
+    assert ms.read_result(path).equals(ms.read_result(whole))
+    assert ms.read_result(whole).equals(result)
+
+
+def written(trial, folder):
+    """The file of a result in a folder, and the result."""
+    result, (path,) = analyze(trial.path, folder, {}, False, no_progress)
+    return path, result
 
 
 @pytest.fixture
-def whole_and_long(trial, in_blocks, monkeypatch):
-    """The right leg shared at once and block by block."""
+def whole_and_long(trial, windowed, monkeypatch):
+    """The right leg shared at once and window by window."""
     (part, *_) = share(prepare(trial)).parts
     for module in (recorded_body, share_module):
-        monkeypatch.setattr(module, "MOST_FRAMES", 10_000)
+        monkeypatch.setattr(module, "LONG", 10_000)
     (whole, *_) = share(prepare(trial)).parts
     return whole, part
 
@@ -109,7 +122,7 @@ def test_a_part_shares_the_memory_of_the_moment_arms(whole_and_long):
         assert np.shares_memory(part, long.moment_arm) == (dofs is follow)
 
 
-def test_moment_arms_of_a_result_that_are_zero_take_no_memory(weak, at_once, in_blocks):
+def test_moment_arms_of_a_result_that_are_zero_take_no_memory(weak, at_once, windowed):
     prepared = prepare(weak)
     arms = assemble.judged_result(prepared, findings_of(prepared, weak))["moment_arm"]
     assert arms.values.strides[0] == 8
@@ -126,7 +139,7 @@ class OwnCost(JointReactionSquared):
 
 
 @pytest.mark.parametrize("cost", ["joint_reaction_squared", OwnCost()], ids=["named", "own"])
-def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks, cost):
+def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, windowed, cost):
     (part, *_) = share(prepare(trial, cost)).parts
     some = np.array([3, 65])
     assert part.problem_at(some).reaction_matrix is not None
@@ -135,14 +148,14 @@ def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks, cos
     )
 
 
-def test_elastic_tendons_take_all_frames(in_blocks, monkeypatch):
-    monkeypatch.setattr(recorded_body, "MOST_FRAMES", 10)
+def test_elastic_tendons_take_all_frames(windowed, monkeypatch):
+    monkeypatch.setattr(recorded_body, "LONG", 10)
     prepared = prepare(elastic_trial(), side="r")
     (part,) = share(prepared).parts
     assert part.tendons is not None and part.solution.solved.any()
 
 
-def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
+def test_windows_have_the_cost_of_the_whole_motion(trial, monkeypatch):
     """A muscle that crosses the knee in the last frames alone, and numbers of each frame that a cost holds."""
     monkeypatch.setattr(share_module, "BLOCK", 30)
     body = prepare(trial, side="r")
@@ -158,7 +171,7 @@ def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
     own = expression_cost("weighted", weighted, frame_constants=weight, convex=True)
     for cost in (body.sharing.cost, own):
         sharing = replace(body.sharing, cost=cost)
-        (blockwise,) = share_module.share_in_blocks([part], sharing, lambda *_: None)
+        (blockwise,) = share_module.share_by_windows([part], sharing, lambda *_: None)
         whole = share_module.share_part(part, sharing).solution
         np.testing.assert_allclose(blockwise.solution.activation, whole.activation, atol=1e-6)
         np.testing.assert_allclose(blockwise.solution.cost, whole.cost, rtol=1e-6)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 
 from musclesolve import Problem, opensim_problem, read_osim
-from musclesolve._util import long_arrays
 from musclesolve.laboratory.forces import share
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.run_trial import share_model
@@ -348,12 +346,3 @@ def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small) -> None:
     model = replace(small, muscles={**small.muscles, "one_r": strong})
     new = [warning for warning in found(model).warnings if warning not in usual]
     assert any("one_r" in warning and "two_r" not in warning for warning in new)
-
-
-def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(small, monkeypatch: pytest.MonkeyPatch) -> None:
-    motion, moments = small_motion(small), feasible_moments(small)
-    whole = share_model(small, motion, moments, dofs=DOFS)
-    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=25))
-    monkeypatch.setattr(long_arrays, "BLOCK", 25)
-    long = share_model(small, motion, moments, dofs=DOFS)
-    assert long.identical(whole) and len(TIME) > 2 * 25

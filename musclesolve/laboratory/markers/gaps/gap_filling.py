@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, grouped, true_runs
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import count_of
 from musclesolve._util.splines import spline_through
 from musclesolve.errors import InputError
@@ -417,9 +416,7 @@ def jumps(path: Array, rate_hz: float) -> Mask:
     Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
     """
     jumping = np.zeros(path.shape[:-1], bool)
-    for some in blocks(len(path) - 2):
-        change = np.linalg.norm(np.diff(path[some.start : some.stop + 2], n=2, axis=0), axis=-1)
-        jumping[1:-1][some] = change > largest_jump(rate_hz)
+    jumping[1:-1] = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1) > largest_jump(rate_hz)
     return jumping
 
 

@@ -7,12 +7,12 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.arrays import Array, Indices, Mask, slices
 from musclesolve.errors import input_error
 
 # The rotation about a line is undetermined: points closer to one than this are refused.
 SMALLEST_BREADTH = 0.004
+_BLOCK = 500  # Frames whose bodies are placed together
 SKEW = np.zeros((3, 9))
 """Matrix of v x u, by rows, for each component of v."""
 SKEW[[0, 0, 1, 1, 2, 2], [7, 5, 2, 6, 3, 1]] = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0]
@@ -118,9 +118,8 @@ class Shapes:
         Returns:
             R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
         """
-        # blocks are joined along their first axis
-        joined = in_blocks(lambda some: tuple(part.swapaxes(0, 1) for part in self._registered(some)), points)
-        rotation, translation, off = (part.swapaxes(0, 1) for part in joined)
+        parts = [self._registered(points[some]) for some in slices(len(points), _BLOCK)]
+        rotation, translation, off = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
         return rotation, translation, off
 
     def _registered(self, points: Array) -> tuple[Array, Array, Array]:

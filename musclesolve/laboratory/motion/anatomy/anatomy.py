@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, across, by_name, mean_length, unit
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve.laboratory.markers.gaps.rigid_registration import SMALLEST_BREADTH, Poses, Shapes, breadth
 from musclesolve.laboratory.markers.landmarks import shows_spines
 from musclesolve.laboratory.motion import motion_plausibility
@@ -378,7 +377,7 @@ class Following:
             bodies = bodies | triangles
             medials = {name: moving[name] for name in self.medials}
             places = np.concatenate([places, *(place[:, None] for place in medials.values())], axis=1)
-        places = in_blocks(lambda *some: self.weights @ _joined(*some), places, of_pelvis[:, :3])
+        places = self.weights @ np.concatenate([places, of_pelvis[:, :3]], axis=1)
         if self.upright is not None:
             places += self.upright
 
@@ -404,16 +403,11 @@ class Following:
             medials=medials,
             bodies=bodies,
             names=(*self.points, "back"),
-            place=in_blocks(_joined, places[:, :count], back[:, None]),
+            place=np.concatenate([places[:, :count], back[:, None]], axis=1),
             axes=axes,
-            direction=in_blocks(_joined, *direction),
+            direction=np.concatenate(direction, axis=1),
             of_pelvis=of_pelvis,
         )
-
-
-def _joined(*places: Array) -> Array:
-    """Positions or directions (T, n, 3) beside each other."""
-    return np.concatenate(places, axis=1)
 
 
 def linear_points(

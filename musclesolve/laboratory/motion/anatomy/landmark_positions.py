@@ -7,7 +7,6 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, horizontal, median_of_known
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import InputError
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses, Shapes, check_shape
 from musclesolve.laboratory.markers.landmarks import cluster_rounds
@@ -142,13 +141,10 @@ class MarkerMap:
                 carried += translation[self.carrier]
                 position = np.concatenate([measured, carried.swapaxes(0, 1)], axis=1)
 
-        def placed(position: Array) -> Array:
-            places = self.weights[:, :1] * position[:, self.parts[:, 0]]
-            for k in range(1, self.parts.shape[1]):
-                places += self.weights[:, k, None] * position[:, self.parts[:, k]]
-            return places
-
-        return self.clusters.poses(poses), self.landmarks, in_blocks(placed, position)
+        places = self.weights[:, :1] * position[:, self.parts[:, 0]]
+        for k in range(1, self.parts.shape[1]):
+            places += self.weights[:, k, None] * position[:, self.parts[:, k]]
+        return self.clusters.poses(poses), self.landmarks, places
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:

@@ -38,7 +38,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.messages import shortened
 from musclesolve.dynamics.kinematics.low_pass import (
     checked_cutoffs,
@@ -431,5 +430,4 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
 
 def needed_markers(recording: Recording) -> Array:
     """Return the recorded positions of ``used_markers``, (T, n, 3) [m]."""
-    markers = (recording.markers[name] for name in recording.used_markers)
-    return in_blocks(lambda *some: np.stack(some, axis=1), *markers)
+    return np.stack([recording.markers[name] for name in recording.used_markers], axis=1)

@@ -9,7 +9,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import long_array
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
@@ -120,7 +119,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
 def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
     """Joint angles (T, m) [deg] without whole turns, and the names of those that had any."""
     angles = result["joint_angle"].transpose("time", "dof")
-    shown, moved = long_array(angles.shape), set[str]()
+    shown, moved = np.empty(angles.shape), set[str]()
     for k, (name, angle) in enumerate(zip(angles["dof"].values, angles.values.T, strict=True)):
         shown[:, k] = without_turns(DEGREES * angle)
         if (np.abs(shown[:, k] - DEGREES * angle) > 1.0).any():

@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve._util.sides import (
     ALL_SIDES,
@@ -291,12 +290,8 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
 
 def _ends(values: Array) -> Array:
     """Least and greatest (2, ...) of the finite values (T, ...); NaN without any."""
-    ends = np.full((2, *values.shape[1:]), np.nan)
-    for some in blocks(len(values)):
-        known = np.where(np.isfinite(values[some]), values[some], np.nan)
-        least, greatest = (extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax))
-        ends = np.stack([np.fmin(ends[0], least), np.fmax(ends[1], greatest)])
-    return ends
+    known = np.where(np.isfinite(values), values, np.nan)
+    return np.stack([extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax)])
 
 
 def ground(trial: TrialFiles) -> dict[str, object]:

@@ -22,7 +22,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.laboratory.report.picture.bones import Bones, bones_of, bones_of_model
@@ -380,20 +379,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
 def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
     """Every n-th frame of a result, in memory; moment arms, which no picture shows, are left out."""
     arms = [name for name, array in result.data_vars.items() if {"dof", "muscle"} <= set(array.dims)]
-    few = result.drop_vars(arms).isel(time=slice(None, None, every))
-
-    def copied(values: AnyArray) -> AnyArray:
-        return np.concatenate(
-            [values[some][::every] for some in blocks(len(values), every * -(-BLOCK // every))]
-        )
-
-    return few.assign(
-        {
-            name: array.copy(data=copied(result[name].values))
-            for name, array in few.variables.items()
-            if array.dims[:1] == ("time",) and name != "time"
-        }
-    )
+    return result.drop_vars(arms).isel(time=slice(None, None, every)).copy(deep=True)
 
 
 def lines_beside(skeleton: Skeleton, bones: Bones) -> Indices:

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
-from musclesolve._util.long_arrays import blocks
+from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known, slices
 from musclesolve.constants import RIGID
 from musclesolve.errors import file_error, input_error
 from musclesolve.laboratory.recording.data import SIDES, Side
@@ -205,7 +204,7 @@ def _statistics(parts: Sequence[Array]) -> list[Array]:
 
     if parts[0].ndim < 3:  # one curve or number of each cycle
         return list(of_some(slice(None)))
-    pieces = [of_some(some) for some in blocks(parts[0].shape[1], TOGETHER)]
+    pieces = [of_some(some) for some in slices(parts[0].shape[1], TOGETHER)]
     return [np.concatenate(part) for part in zip(*pieces, strict=True)]
 
 

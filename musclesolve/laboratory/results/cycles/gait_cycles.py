@@ -24,7 +24,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
-from musclesolve._util.long_arrays import blocks, in_blocks, in_memory, long_array
 from musclesolve._util.messages import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
@@ -338,7 +337,7 @@ def _curves(
     time = np.asarray(result["time"].values, dtype=float)
 
     def cut(values: Array, straight: bool) -> Array:
-        cube = long_array((len(used), percent.size, *values.shape[1:]))
+        cube = np.empty((len(used), percent.size, *values.shape[1:]))
         for place, cycle in enumerate(used):
             at = cycle.start + 0.01 * percent * (cycle.end - cycle.start)
             cube[place] = sampled(time, values, at, cycle.reach, straight=straight)
@@ -352,15 +351,14 @@ def _curves(
     for straight in (True, False):  # all curves at once, each a column
         names = [name for name in arrays if straight == (name not in of_sharing and name != RESERVES)]
         ends = np.cumsum([0, *(arrays[name][0].size for name in names)]).tolist()
-        columns = long_array((time.size, ends[-1]))
-        for block in blocks(time.size):
-            for name, *place in zip(names, ends, ends[1:], strict=False):
-                some = columns[block, slice(*place)]
-                some[:] = arrays[name][block].reshape(len(some), -1)
-                if name in of_sharing:
-                    some[failed[block]] = np.nan
-                if name in of_forces:
-                    some[~credible[block]] = np.nan
+        columns = np.empty((time.size, ends[-1]))
+        for name, *place in zip(names, ends, ends[1:], strict=False):
+            some = columns[:, slice(*place)]
+            some[:] = arrays[name].reshape(time.size, -1)
+            if name in of_sharing:
+                some[failed] = np.nan
+            if name in of_forces:
+                some[~credible] = np.nan
         if names:
             cubes |= dict(zip(names, np.split(cut(columns, straight), ends[1:-1], axis=2), strict=True))
     variables = {
@@ -432,8 +430,7 @@ def _named(leg: xr.Dataset, label: str, places: slice | Indices) -> xr.Dataset:
     some = leg.drop_vars(whole).isel({label: places})
     for name in whole:
         variable = leg.variables[name]
-        take = partial(np.take, indices=places, axis=variable.dims.index(label))
-        copied = in_blocks(lambda values, take=take: take(in_memory(values)), variable.values)
+        copied = np.take(variable.values, places, axis=variable.dims.index(label))
         some[name] = variable.dims, copied, variable.attrs
     return some[[*leg.data_vars]]
 

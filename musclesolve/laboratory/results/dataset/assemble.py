@@ -4,19 +4,18 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array, by_name, dot
-from musclesolve._util.long_arrays import blocks, in_blocks, in_files, in_memory, unknown
+from musclesolve._util.arrays import AnyArray, Array, Mask, by_name, dot, slices
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.laboratory.analysis.emg_informed import followed_notes
+from musclesolve.laboratory.analysis.emg_informed import followed_notes, follows_emg
 from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredBody
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody, WindowedParts
 from musclesolve.laboratory.results.dataset.labels import DIRECTIONS, Labels, Variable
 from musclesolve.laboratory.results.dataset.muscle_labels import (
     balance_error,
@@ -25,12 +24,19 @@ from musclesolve.laboratory.results.dataset.muscle_labels import (
     fiber_range,
 )
 from musclesolve.laboratory.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
-from musclesolve.laboratory.results.dataset.recording_labels import recording_axes, recording_labels
+from musclesolve.laboratory.results.dataset.recording_labels import (
+    WholeMotion,
+    frame_labels,
+    recording_axes,
+    recording_labels,
+    whole_labels,
+)
 from musclesolve.laboratory.results.dataset.result_quantities import storable
+from musclesolve.laboratory.results.dataset.windows import FileStore, FrameStore, WindowedAnalysis
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.laboratory.results.plausibility import with_verdict
-from musclesolve.models.body import Body, SolvedGroup, metabolic_power
-from musclesolve.models.knee import compartments, quadriceps
+from musclesolve.models.body import BLOCK, Body, SharingGroup, metabolic_power
+from musclesolve.models.knee import ContactSpacing, compartments, quadriceps
 from musclesolve.models.share import share
 from musclesolve.models.simulated_body import SimulatedBody
 from musclesolve.sharing.status import status_flags
@@ -45,18 +51,26 @@ SAMPLED = 25
 """Number of frames that represent the motion in a mean."""
 
 
-def knee_labels(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> Labels:
-    """Variables of the knees over time and side, NaN for a side without a knee; contact spacing and lift-off.
+@dataclass(frozen=True)
+class Knees:
+    """The knees in some frames: their variables, and the frames (T,) in which one of the two contacts is lifted.
+
+    lifted: by the number of the part and the joint, of knees whose contacts are a known distance apart.
+    """
+
+    variables: dict[str, Variable]
+    lifted: dict[tuple[int, str], Mask]
+
+
+def knee_variables(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> Knees:
+    """Variables of the knees over time and side, NaN for a side without a knee, and lift-off.
 
     The external knee adduction moment is -M . (e_axial x e_medial), with the net moment M on the shank about the knee
     center, muscle forces not included, and the unit vectors of `DIRECTIONS` of the shank: about their cross product the
     distal end turns to the median plane. Empty where no force at a knee is known.
     """
-    variables, notes, sides = dict[str, Variable](), list[str](), analysis.sides
-    spacing = {
-        joint: apart for joint, apart in analysis.body.contact_spacing.items() if joint in segment_axes
-    }
-    notes += [note for part in analysis.parts for note in unrecognized(part, segment_axes, spacing)]
+    variables, lifted, sides = dict[str, Variable](), dict[tuple[int, str], Mask](), analysis.sides
+    spacing = _spacing(analysis.body, segment_axes)
 
     def store(name: str, joint: str, force: Array) -> None:
         """Store one column of a variable."""
@@ -64,7 +78,7 @@ def knee_labels(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> L
         variables.setdefault(name, (("time", "side"), none))[1][:, sides.index(side_of(joint))] = force
 
     missing = set(sides)
-    for part in analysis.parts:
+    for number, part in enumerate(analysis.parts):
         for joint, force in part.patellofemoral_force.items():
             if side_of(joint) in sides:
                 store("patellofemoral_force", joint, np.linalg.norm(force, axis=1))
@@ -74,27 +88,49 @@ def knee_labels(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> L
                 axial, _, medial_axis = np.moveaxis(segment_axes[joint], 1, 0)
                 assert part.part.loads is not None
                 moment = by_name(part.part.loads.joints, part.part.loads.net_moment)[joint]
-                adduction = in_blocks(lambda m, *axes: -dot(m, np.cross(*axes)), moment, axial, medial_axis)
-                store("knee_adduction_moment", joint, adduction)
+                store("knee_adduction_moment", joint, -dot(moment, np.cross(axial, medial_axis)))
         for joint in spacing.keys() & part.contact_force.keys():
             if side_of(joint) not in sides:
                 continue
             loads = part.contact_force[joint], part.contact_moment[joint], segment_axes[joint]
-            borne = partial(compartments, spacing=spacing[joint].distance)
-            medial, lateral, lifted = in_blocks(borne, *loads)
+            medial, lateral, lifted[number, joint] = compartments(*loads, spacing=spacing[joint].distance)
             store("knee_contact_medial", joint, medial)
             store("knee_contact_lateral", joint, lateral)
-            bearing = part.solution.solved & (
-                medial + lateral > BEARING * np.nanmax(medial + lateral, initial=0.0)
+    return Knees(variables, lifted)
+
+
+def _spacing(body: Body, joints: Collection[str]) -> dict[str, ContactSpacing]:
+    """Distance between the contacts of the knees among some joints."""
+    return {joint: apart for joint, apart in body.contact_spacing.items() if joint in joints}
+
+
+def knee_labels(
+    analysis: MeasuredAnalysis, knees: Knees, sampled: Sequence[SharingGroup], axes: dict[str, Array]
+) -> Labels:
+    """Labels of the knees: their variables, contact spacing and lift-off.
+
+    sampled, axes: the parts and the axes of `DIRECTIONS` in `SAMPLED` frames or a few more.
+    """
+    spacing = _spacing(analysis.body, axes)
+    notes = [note for part in sampled for note in unrecognized(part, axes, spacing)]
+    for (number, joint), lifted in knees.lifted.items():
+        column, solution = analysis.sides.index(side_of(joint)), analysis.parts[number].solution
+        names = "knee_contact_medial", "knee_contact_lateral"
+        medial, lateral = (knees.variables[name][1][:, column] for name in names)
+        bearing = solution.solved & (medial + lateral > BEARING * np.nanmax(medial + lateral, initial=0.0))
+        if count := int((lifted & bearing).sum()):
+            notes.append(
+                f"In {count} of the {int(bearing.sum())} frames with a large contact force, the "
+                f"{SIDE_NAMES[side_of(joint)]} knee carries the whole force on one side. The other contact cannot "
+                "pull. Ligaments carry the rest of the frontal moment."
             )
-            if count := int((lifted & bearing).sum()):
-                notes.append(
-                    f"In {count} of the {int(bearing.sum())} frames with a large contact force, the "
-                    f"{SIDE_NAMES[side_of(joint)]} knee carries the whole force on one side. The other contact cannot "
-                    "pull. Ligaments carry the rest of the frontal moment."
-                )
     stated = [f"{joint} {apart.distance:.4f} m, {apart.origin}" for joint, apart in spacing.items()]
-    return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
+    return Labels(knees.variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
+
+
+def sampled_frames(frames: int) -> slice:
+    """`SAMPLED` of so many frames, or a few more, evenly."""
+    return slice(None, None, max(frames // SAMPLED, 1))
 
 
 def segment_axes(body: Body) -> dict[str, Array]:
@@ -117,16 +153,15 @@ def labels_of(body: Body, analysis: MeasuredAnalysis, paths: bool) -> Labels:
     return model_labels(body, analysis, paths)  # type: ignore[arg-type]
 
 
-def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
+def unrecognized(part: SharingGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
     """Yield a sentence on knee extensors whose names are not names of heads of the quadriceps."""
-    names, loads = part.state.parameters.names, part.part.loads
+    names, loads = part.state.parameters.names, part.loads
     others = np.delete(np.arange(len(names)), quadriceps(names))
     if loads is None or not set(knees) & set(loads.joints):
         return
-    some = slice(None, None, max(len(loads.net) // SAMPLED, 1))
-    across = by_name(loads.joints, loads.pulls(some).moment)
+    across = by_name(loads.joints, loads.all_pulls.moment)
     for joint in [knee for knee in knees if knee in across]:
-        left = segment_axes[joint][some, 2] * (1.0 if side_of(joint) == "r" else -1.0)
+        left = segment_axes[joint][:, 2] * (1.0 if side_of(joint) == "r" else -1.0)
         arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)
         if named := [names[m] for m in others[arm > EXTENDS]]:
             yield (
@@ -148,24 +183,45 @@ def assemble(
     examined: findings on the recording or model; None without a check, and then the warnings of the analysis itself
     take their place. paths: whether the paths of the muscles, for pictures, are in the result.
     """
+    labels = labels_of(analysis.body, analysis, paths)
+    some, axes = sampled_frames(len(analysis.body.time)), labels.segment_axes
+    sampled = [part.part.frames(some, loaded=bool(axes)) for part in analysis.parts]
+    of_sampled = {joint: directions[some] for joint, directions in axes.items()}
+    knees = knee_labels(analysis, knee_variables(analysis, axes), sampled, of_sampled)
+    return labelled(analysis, labels, knees, frame_variables(analysis, axes), examined)
+
+
+def frame_variables(analysis: MeasuredAnalysis, axes: dict[str, Array]) -> dict[str, Variable]:
+    """The variables of every body whose frames do not depend on each other; axes: see `Labels.segment_axes`."""
+    return {
+        **_of_dofs(analysis),
+        **_of_muscles(analysis),
+        **_of_sides(analysis),
+        **_components(analysis, axes),
+    }
+
+
+def labelled(
+    analysis: MeasuredAnalysis,
+    labels: Labels,
+    knees: Labels,
+    of_frames: dict[str, Variable],
+    examined: Sequence[Finding] | None,
+) -> xr.Dataset:
+    """The dataset of an analysis from its `frame_variables` and labels, with what follows from the whole motion."""
     body, parts = analysis.body, analysis.parts
-    labels = labels_of(body, analysis, paths)
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
-    knees = knee_labels(analysis, labels.segment_axes)
-    variables: dict[str, Variable] = in_files(
-        {
-            **_of_dofs(analysis),
-            **_of_muscles(analysis),
-            **_of_sides(analysis),
-            **_components(analysis, labels.segment_axes),
-            **knees.variables,
-            **balance_error(analysis),
-            **emg,
-            **fascicles,
-            **labels.variables,
-        }
-    )
+    ends = zip(("least", "greatest"), fiber_range(analysis), strict=True)
+    variables: dict[str, Variable] = {
+        **of_frames,
+        **{f"{name}_normalized_fiber_length": (("muscle",), lengths) for name, lengths in ends},
+        **knees.variables,
+        **balance_error(analysis),
+        **emg,
+        **fascicles,
+        **labels.variables,
+    }
     known = {ANALYSIS: analysis} | {name: values[1] for name, values in variables.items()}
     variables |= {
         name: (QUANTITIES[name].dims, values) for name, values in by_formula(known, "result").items()
@@ -241,25 +297,19 @@ def _of_dofs(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     """
     body, row = analysis.body, {name: k for k, name in enumerate(analysis.body.dofs)}
     moment = body.moment
-    reserve, unassigned = (unknown(moment.shape) for _ in range(2))
-
-    def moments(arm: Array, tension: Array) -> Array:
-        return np.asarray(np.einsum("tkm,tm->tk", in_memory(arm), tension))
-
+    reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
     for part in analysis.parts:
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        of_muscles = in_blocks(moments, part.state.moment_arm, part.tension)
-        for some in blocks(len(moment)):
-            left, lacking = moment[some][:, rows] - of_muscles[some], part.solution.reserve[some]
-            unassigned[some, rows], reserve[some, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
-            unassigned[some, shared], reserve[some, shared] = (
-                np.where(np.isfinite(lacking), 0.0, np.nan),
-                lacking,
-            )
+        lacking = part.solution.reserve
+        # the order of the sums depends on that of the numbers in memory
+        arm = np.ascontiguousarray(part.state.moment_arm)
+        left = moment[:, rows] - np.einsum("tkm,tm->tk", arm, part.tension)
+        unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
+        unassigned[:, shared], reserve[:, shared] = np.where(np.isfinite(lacking), 0.0, np.nan), lacking
     arrays = {
         "joint_angle": body.angle,
         "joint_moment": moment,
-        "joint_power": in_blocks(np.multiply, moment, body.speed),
+        "joint_power": moment * body.speed,
         "reserve_moment": reserve,
         "unassigned_moment": unassigned,
     }
@@ -267,12 +317,12 @@ def _of_dofs(analysis: MeasuredAnalysis) -> dict[str, Variable]:
 
 
 def _of_muscles(analysis: MeasuredAnalysis) -> dict[str, Variable]:
-    """Return the variables of muscles and joints of the shared parts, with moment arms and ranges of the fibers."""
+    """Return the variables of muscles and joints of the shared parts, with moment arms."""
     parts, joints = analysis.parts, analysis.body.joints
     rigid = any(part.tendons is None for part in parts)
 
     def over_joints(arrays: Sequence[Array]) -> Array:
-        whole = unknown((*arrays[0].shape[:-1], len(joints)))
+        whole = np.full((*arrays[0].shape[:-1], len(joints)), np.nan)
         for part, array in zip(parts, arrays, strict=True):
             of_part = () if part.part.loads is None else part.part.loads.joints
             whole[..., [joints.index(joint) for joint in of_part]] = array
@@ -289,8 +339,6 @@ def _of_muscles(analysis: MeasuredAnalysis) -> dict[str, Variable]:
     if all(part.state.parameters.families for part in parts):
         power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
         variables["metabolic_power"] = (("time", "muscle"), power)
-    for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
-        variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables
 
 
@@ -318,11 +366,10 @@ def _components(analysis: MeasuredAnalysis, segment_axes: dict[str, Array]) -> d
     if not joints or not segment_axes:
         return {}
     contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
-    components = unknown((len(analysis.body.time), len(joints), len(DIRECTIONS)))
-    along = partial(np.einsum, "tdx,tx->td")
+    components = np.full((len(analysis.body.time), len(joints), len(DIRECTIONS)), np.nan)
     for number, joint in enumerate(joints):
         if joint in segment_axes:
-            components[:, number] = in_blocks(along, segment_axes[joint], contact[joint])
+            components[:, number] = np.einsum("tdx,tx->td", segment_axes[joint], contact[joint])
     return {"contact_force_component": (("time", "joint", "direction"), components)}
 
 
@@ -334,10 +381,20 @@ def judged_result(
 
 
 def shared_result(
-    body: MeasuredBody, findings: Sequence[Finding], progress: Progress | None = None, paths: bool = True
+    body: MeasuredBody,
+    findings: Sequence[Finding],
+    progress: Progress | None = None,
+    paths: bool = True,
+    folder: Path | None = None,
 ) -> xr.Dataset:
-    """Share the moments of a body, and label the result with the findings on the trial; paths: as of `assemble`."""
+    """Share the moments of a body, and label the result with the findings on the trial; paths: as of `assemble`.
+
+    folder: for a file with the wide variables of a long recording, from which the result reads them as long as the
+    file is there. Unless given, they lie in memory.
+    """
     report = progress or no_progress
+    if isinstance(body, RecordedBody) and by_windows(body):
+        return windowed_result(body, without_remarks(findings), report, paths, folder)
     analysis = share(body, progress=report)
     report("result", 1.0)
     return assemble(analysis, without_remarks(findings), paths)
@@ -349,3 +406,50 @@ def without_remarks(findings: Iterable[Finding]) -> list[Finding]:
     The examination analyzes the repaired recording, whose notes have other numbers than the notes of the result.
     """
     return [entry for entry in findings if (entry.code, entry.severity) != (REMARK, "note")]
+
+
+def by_windows(body: RecordedBody) -> bool:
+    """Whether the result of a recording is made window by window: it is long, and its frames are shared one by one."""
+    long = isinstance(body.parts, WindowedParts)
+    return long and not body.sharing.elastic and not follows_emg(body.sharing.cost)
+
+
+def windowed_result(
+    body: RecordedBody,
+    examined: Sequence[Finding],
+    progress: Progress,
+    paths: bool = True,
+    folder: Path | None = None,
+) -> xr.Dataset:
+    """Share the moments of a long recording and label its result, window by window.
+
+    What a frame needs of other frames is known before: landmarks are filtered, poses fitted, joint coordinates
+    differentiated and moments judged over the whole recording, in arrays of a few hundred numbers a frame. What takes
+    twenty times as much, the poses of all bodies, paths and states of the muscles, their pulls at the joints, the
+    problem of sharing and its labels, depends on no other frame. It is made in windows of `BLOCK` frames and dropped
+    when its numbers are stored. A window needs no margin, and the result equals that of all frames together, bit for
+    bit. Afterward the whole motion is described: `WindowedAnalysis` has what that needs.
+    """
+    frames, whole = len(body.time), WholeMotion.from_body(body, paths)
+    store = FrameStore(frames) if folder is None else FileStore(frames, folder / "frames.nc")
+    kept, coordinates, axes = WindowedAnalysis(body), dict[str, object](), dict[str, Array]()
+    for window in slices(frames, BLOCK):
+        progress("sharing", 0.5 + 0.45 * window.start / frames)
+        some = body.frames(window)
+        analysis, axes = share(some), recording_axes(some)
+        knees = knee_variables(analysis, axes)
+        labels, coordinates = frame_labels(some, analysis.sides, whole)
+        variables = {**frame_variables(analysis, axes), **knees.variables, **labels}
+        known = {ANALYSIS: analysis} | {name: values[1] for name, values in variables.items()}
+        formulas = by_formula(known, "result").items()
+        store.put(window, variables | {name: (QUANTITIES[name].dims, values) for name, values in formulas})
+        kept.put(window, analysis, knees.lifted)
+    progress("result", 1.0)
+    analysis, variables = kept.analysis, store.finished()
+    few_frames = body.frames(np.arange(frames)[sampled_frames(frames)])
+    of_knees = {name: variables[name] for name in knees.variables}
+    labels_of_knees = knee_labels(
+        *(analysis, Knees(of_knees, kept.lifted), few_frames.parts, recording_axes(few_frames))
+    )
+    labels = whole_labels(body, analysis, ({name: variables[name] for name in labels}, coordinates), {})
+    return labelled(analysis, labels, labels_of_knees, variables, examined)

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Mask
-from musclesolve._util.long_arrays import blocks
+from musclesolve._util.arrays import AnyArray, Mask, slices
 from musclesolve._util.messages import count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, file_error, input_error
@@ -152,6 +151,8 @@ def _check_numbers(result: xr.Dataset) -> None:
                 )
 
 
+BLOCK = 500
+"""Number of frames whose moments are checked together."""
 BALANCE = 1e-3
 """Share within which forces and moments of a result belong together, far above single precision."""
 PRODUCED = ("activation", "force_capacity", "passive_force", "moment_arm", "joint_moment", "reserve_moment")
@@ -170,7 +171,7 @@ def check_moments(result: xr.Dataset) -> None:
     numbers = result[["muscle_force", *PRODUCED, "valid"]]
     valid: Mask = np.asarray(result["valid"].transpose("time", "side").values.all(axis=1))
     wrong = np.zeros((2, len(valid)), bool)
-    for block in blocks(len(valid)):
+    for block in slices(len(valid), BLOCK):
         some = numbers.isel(time=block)
         force = some["muscle_force"].transpose("time", "muscle").values
         activation, capacity, passive = (

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_blocks
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import to_cardan
@@ -69,11 +68,29 @@ def path_labels(muscle: AnyArray, position: AnyArray) -> VariablesAndAttributes:
     return {"path_position": (over, position)}, {"path_muscle": ("path_point", muscle)}
 
 
-def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesAndAttributes:
-    """Paths of the muscles of a subject."""
+def subject_paths(
+    groups: Sequence[ScaledMuscles], motion: Motion, most: Indices | None = None
+) -> VariablesAndAttributes:
+    """Paths of the muscles of a subject; most: as of `Paths.lines`."""
     names = np.array([name for group in groups for name in group.names])
-    lines = joined_paths([group.paths for group in groups]).lines(motion.q, motion.coordinates)
+    lines = joined_paths([group.paths for group in groups]).lines(motion.q, motion.coordinates, most=most)
     return path_labels(names[lines.muscle], lines.position)
+
+
+def most_points(groups: Sequence[ScaledMuscles], motion: Motion) -> Indices:
+    """The largest number of points of the path of each muscle in a motion, (n,)."""
+    paths = joined_paths([group.paths for group in groups])
+    used = [
+        paths.lines(some.q, some.coordinates, trimmed=False).used.max(axis=0) for some in motion.windows()
+    ]
+    return np.maximum(np.max(used, axis=0), 1)
+
+
+def hip_distance(model: Model, motion: Motion) -> float:
+    """Mean distance between the hip centers of the model in a motion [m]."""
+    left, right = model.slot("hip_l"), model.slot("hip_r")
+    apart = [np.linalg.norm(some.q[:, left] - some.q[:, right], axis=1) for some in motion.windows()]
+    return float(np.concatenate(apart).mean())
 
 
 def skeleton_table() -> dict[str, Any]:
@@ -81,31 +98,32 @@ def skeleton_table() -> dict[str, Any]:
     return bundled_toml(__package__, "skeleton.toml")
 
 
-def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
-    """The points of the model and the points of the pelvis and the hands that skeleton.toml adds."""
+def subject_skeleton(model: Model, motion: Motion, hips: float | None = None) -> Skeleton:
+    """The points of the model and the points of the pelvis and the hands that skeleton.toml adds.
+
+    hips: `hip_distance` of the whole motion [m], where these frames are a part of it.
+    """
     table = skeleton_table()
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}
     for name, (one, other) in table["middle"].items():
-        places[name] = in_blocks(lambda a, b: 0.5 * (a + b), places[one], places[other])
+        places[name] = 0.5 * (places[one] + places[other])
     # points fixed to the pelvis, by their offsets in half distances of the hip centers
-    hips = places["hip_l"], places["hip_r"]
-    unit = 0.5 * in_blocks(lambda left, right: np.linalg.norm(left - right, axis=1), *hips).mean()
+    unit = 0.5 * (hip_distance(model, motion) if hips is None else hips)
     pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
-    rotation = in_blocks(pelvis.rotation, motion.q)[:, 0]
+    rotation = pelvis.rotation(motion.q)[:, 0]
     for name, offset in table["pelvis"].items():
-        away = unit * np.array(offset)
-        places[name] = in_blocks(lambda at, turn, away=away: at + turn @ away, motion.origin, rotation)
+        places[name] = motion.origin + rotation @ (unit * np.array(offset))
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
-    position = in_blocks(lambda *some: np.stack(some, axis=1).astype(np.float32), *chosen.values())
+    position = np.stack(list(chosen.values()), axis=1).astype(np.float32)
     bones = [(str(start), str(end), str(segment)) for start, end, segment in table["subject"]["bones"]]
     segments = tuple(str(name) for name in dict.fromkeys(segment for *_, segment in bones))
     bodies = model.rigid_bodies.subset(np.array([model.body(name) for name in segments]))
-    place, turned = (
-        in_blocks(lambda q, of_bodies=of_bodies: of_bodies(q).astype(np.float32), motion.q)
-        for of_bodies in (lambda q: bodies.basic(q)[:, :, 0], bodies.rotation)
+    place, turned = bodies.basic(motion.q)[:, :, 0], bodies.rotation(motion.q)
+    return Skeleton(
+        *(tuple(chosen), position, tuple(bones), segments),
+        *(place.astype(np.float32), turned.astype(np.float32)),
     )
-    return Skeleton(tuple(chosen), position, tuple(bones), segments, place, turned)
 
 
 DIRECTIONS = ("axial", "anterior", "medial")

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, PREDICTED, RIGID
 from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
@@ -309,13 +308,10 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
 
-    def turned(place: Array, rotation: Array, *joints: Array) -> tuple[AnyArray, ...]:
-        """Points, places and rotations of some frames in the global frame, in single precision."""
-        position = np.stack(joints, axis=1) @ TO_GLOBAL.T
-        of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
-        return tuple(values.astype(np.float32) for values in (position, *of_bodies))
-
-    position, place, rotation = in_blocks(turned, motion.position, motion.rotation, *points.values())
+    # in the global frame, in single precision
+    position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
+    place = (motion.position[:, moved] @ TO_GLOBAL.T).astype(np.float32)
+    rotation = (TO_GLOBAL @ motion.rotation[:, moved] @ TO_GLOBAL.T).astype(np.float32)
     segments = tuple(model.bodies[k] for k in moved)
     return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
 
@@ -326,9 +322,7 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
     if not muscles:
         return {}, {}
     lines = path_lines(model, values, muscles)
-    for block in blocks(len(values)):  # in place: the points are a third of a long result
-        lines.position[block] = lines.position[block] @ TO_GLOBAL.T
-    return path_labels(np.array(muscles)[lines.muscle], lines.position)
+    return path_labels(np.array(muscles)[lines.muscle], lines.position @ TO_GLOBAL.T)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:

@@ -15,7 +15,6 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import enumerated
 from musclesolve.laboratory.analysis.emg_informed import follows_emg, predicted_channels
 from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
@@ -53,11 +52,8 @@ def fiber_range(analysis: MeasuredAnalysis) -> tuple[Array, Array]:
     ends = []
     for part in analysis.parts:
         length, solved = part.state.fiber_length, part.solution.solved
-        limits = np.full((2, length.shape[1]), np.nan)
-        for block in blocks(len(length)):
-            known = np.where(solved[block, None], length[block], np.nan)
-            limits[0] = np.fmin(limits[0], np.fmin.reduce(known))
-            limits[1] = np.fmax(limits[1], np.fmax.reduce(known))
+        known = np.where(solved[:, None], length, np.nan)
+        limits = np.stack([extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax)])
         ends.append(limits / part.state.parameters.optimal_fiber_length)
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
@@ -276,14 +272,15 @@ def _key(part: SolvedGroup, options: Options, why: Diagnosis, number: int) -> st
 
 def passive_remedy(part: SolvedGroup, database: MuscleDatabase, frame: int) -> str | None:
     """Return the rule for passive forces, "calibrated" or else "none", that makes a frame feasible; None if neither."""
-    state, parameters, at = part.state, part.state.parameters, np.array([frame])
+    at = np.array([frame])
+    state, parameters = part.part.frames(at).state, part.state.parameters
     one, ((family, _),) = part.problem_at(at), parameters.families
     rules: list[PassiveRule] = ["none"] if database.calibrated_passive is None else ["calibrated", "none"]
     for rule in rules:
         changed = replace(parameters, passive=passive_element(database, family, rule))
-        fiber = changed.fibers(state.musculotendon_length[at], state.musculotendon_velocity[at])
+        fiber = changed.fibers(state.musculotendon_length, state.musculotendon_velocity)
         passive = changed.forces(fiber).passive
-        less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
+        less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force - passive)
         problem = replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
         if (solve(problem, "force_squared").status == Status.SOLVED).all():
             return rule

@@ -197,10 +197,12 @@ def of_parts(
 
 
 def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
-    """The quantities of a set that follow from known ones by a formula: arrays (..., as `dims` after time)."""
+    """The other quantities of a set that follow from known ones by a formula: arrays (..., as `dims` after time)."""
     values = dict[str, Any]()
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
-        if quantity.function is not None and all(name in known for name in quantity.arguments):
+        if quantity.name in known or quantity.function is None:
+            continue
+        if all(name in known for name in quantity.arguments):
             values[quantity.name] = quantity.function(*(known[name] for name in quantity.arguments))
     return values
 

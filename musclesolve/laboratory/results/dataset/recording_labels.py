@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import in_blocks, in_files
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.messages import WarningNote
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import PREDICTED
@@ -22,7 +23,14 @@ from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.recording.trial_settings import PARTLY_PREDICTED
 from musclesolve.laboratory.results.dataset import labels
 from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.laboratory.results.dataset.labels import Variable, subject_paths, subject_skeleton
+from musclesolve.laboratory.results.dataset.labels import (
+    Variable,
+    VariablesAndAttributes,
+    hip_distance,
+    most_points,
+    subject_paths,
+    subject_skeleton,
+)
 from musclesolve.laboratory.results.dataset.muscle_labels import (
     emg_attributes,
     fascicle_attributes,
@@ -41,11 +49,52 @@ REPLACED = (
 
 def recording_labels(body: RecordedBody, analysis: MeasuredAnalysis, paths: bool) -> labels.Labels:
     """Labels of the human along a recording; paths: as of `assemble`."""
+    return whole_labels(body, analysis, frame_labels(body, analysis.sides, WholeMotion(paths)))
+
+
+@dataclass(frozen=True)
+class WholeMotion:
+    """What the labels of a window of frames need of the whole motion.
+
+    paths: as of `assemble`; hips, most_points: see `subject_skeleton`, `subject_paths`.
+    """
+
+    paths: bool
+    hips: float | None = None
+    most_points: Indices | None = None
+
+    @classmethod
+    def from_body(cls, body: RecordedBody, paths: bool) -> Self:
+        """Measure the whole motion of a body."""
+        model, motion = body.mechanics.model, body.mechanics.motion
+        return cls(paths, hip_distance(model, motion), most_points(body.placed, motion) if paths else None)
+
+
+def frame_labels(body: RecordedBody, sides: Sequence[str], whole: WholeMotion) -> VariablesAndAttributes:
+    """The labels of frames that do not depend on other frames; coordinates of their points."""
+    model, motion, placed = body.mechanics.model, body.mechanics.motion, body.placed
+    skeleton, points = subject_skeleton(model, motion, whole.hips).labels
+    lines, path_muscles = subject_paths(placed, motion, whole.most_points) if whole.paths else ({}, {})
+    variables = {
+        **skeleton,
+        **lines,
+        **_of_body(body, sides),
+        **_angles(body, sides),
+        **_of_ground(body, sides),
+        "heading": (("time",), body.gait.heading_at(body.time)),
+    }
+    return variables, {**points, **path_muscles}
+
+
+def whole_labels(
+    body: RecordedBody,
+    analysis: MeasuredAnalysis,
+    of_frames: VariablesAndAttributes,
+    axes: dict[str, Array] | None = None,
+) -> labels.Labels:
+    """Labels of a recording from those of its frames; axes: see `Labels.segment_axes`, of this body unless given."""
     mechanics, measured = body.mechanics, body.mechanics.measured
-    model, motion = mechanics.model, mechanics.motion
-    placed = body.placed
-    skeleton, points = subject_skeleton(model, motion).labels
-    lines, path_muscles = subject_paths(placed, motion) if paths else ({}, {})
+    model, placed = mechanics.model, body.placed
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
@@ -53,21 +102,15 @@ def recording_labels(body: RecordedBody, analysis: MeasuredAnalysis, paths: bool
     sides = {} if legs == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: (("muscle",), np.array(legs))}
     return labels.Labels(
         variables={
-            **skeleton,
-            **lines,
-            **_of_body(body, analysis.sides),
-            **_angles(body, analysis.sides),
-            **_of_ground(body, analysis.sides),
+            **of_frames[0],
             **strides,
             "short_name": (("muscle",), np.array([name for group in placed for name in group.short_names])),
             "group": (("muscle",), np.array([name for group in placed for name in group.groups])),
             **sides,
-            "heading": (("time",), body.gait.heading_at(body.time)),
             **cutoffs,
         },
         coordinates={
-            **points,
-            **path_muscles,
+            **of_frames[1],
             "component": labels.COMPONENTS,
             "pelvis_rotation": labels.ROTATIONS,
             **({"trunk_rotation": labels.ROTATIONS} if _shows_trunk(body) else {}),
@@ -94,7 +137,7 @@ def recording_labels(body: RecordedBody, analysis: MeasuredAnalysis, paths: bool
             *([] if body.emg is None else body.emg.notes(body.time)),
             *([] if body.fascicles is None else body.fascicles.notes(body.time)),
         ],
-        segment_axes=recording_axes(body),
+        segment_axes=recording_axes(body) if axes is None else axes,
     )
 
 
@@ -110,9 +153,9 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
         if name not in labels.SEGMENT_OF:
             continue
         segment = np.array([model.body(f"{labels.SEGMENT_OF[name]}_{side}")])
-        turned = in_blocks(model.rigid_bodies.subset(segment).rotation, motion.q)[:, 0]
+        turned = model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0]
         forward, left, up = np.moveaxis(turned, 2, 0)
-        axes[joint] = in_files(np.stack([-up, forward, labels.MEDIAL[side] * left], axis=1))
+        axes[joint] = np.stack([-up, forward, labels.MEDIAL[side] * left], axis=1)
     return axes
 
 
@@ -120,11 +163,8 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, distances of the model's points from the markers, and valid frames."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
-
-    def violation(*motion: Array) -> tuple[Array, ...]:
-        return tuple(np.abs(rate).max(axis=1) for rate in model.constraints.rate_violation(*motion))
-
-    velocity, acceleration = in_blocks(violation, motion.q, motion.qd, motion.qdd)
+    rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
+    velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
     order = [points.index(point) for point in sorted(points, key=model.slot)]
     always = np.ones(len(body.time), bool)
     changed: dict[str, Variable] = {}
@@ -143,10 +183,7 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         "constraint_violation": (("time",), mechanics.constraint_violation),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
-        "consistency_shift": (
-            ("time", "point"),
-            in_blocks(lambda apart: apart[:, order], mechanics.marker_residual),
-        ),
+        "consistency_shift": (("time", "point"), mechanics.marker_residual[:, order]),
         "steady": (("time",), body.validity.steady),
         "balanced": (("time",), body.validity.balanced),
         "consistent": (("time",), body.validity.consistent),
@@ -167,7 +204,7 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         return motion.q[:, model.slot(end)] - motion.q[:, model.slot(start)]
 
     pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
-    segments = {"pelvis": in_blocks(pelvis.rotation, motion.q)[:, 0]}
+    segments = {"pelvis": pelvis.rotation(motion.q)[:, 0]}
     if _shows_trunk(body):
         # the thorax of the model does not turn about its long axis, the shoulders do
         up, left = line("back", "neck_base"), line("shoulder_r", "shoulder_l")

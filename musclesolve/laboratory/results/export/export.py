@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, blocks
+from musclesolve._util.arrays import AnyArray, slices
 from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.laboratory.results.cycles.discrete_values import values_file
@@ -36,6 +35,8 @@ from musclesolve.tables.text_file import file_path
 
 ARMS = "moment_arm"
 Column = tuple[str, str, AnyArray]
+BLOCK = 500
+"""Number of frames whose columns are made together."""
 """Name, unit, values (T,)."""
 
 
@@ -70,14 +71,14 @@ def wide_blocks(
     without = _zero_arms(result, naming) if ARMS in chosen(result, variables) else set[str]()
     return (
         list(wide_columns(result.isel({over: block}), variables, naming, without))
-        for block in blocks(result.sizes[over], size)
+        for block in slices(result.sizes[over], size)
     )
 
 
 def _zero_arms(result: xr.Dataset, naming: Naming) -> set[str]:
     """The columns of moment arms that are zero in every frame: the muscle does not cross the joint."""
     over, names, some = abscissa_of(result), list[str](), np.zeros(1, bool)
-    for block in blocks(result.sizes[over]):
+    for block in slices(result.sizes[over], BLOCK):
         table = columns(result.isel({over: block}), ARMS, naming)
         names, some = table.names, some | (table.values != 0.0).any(axis=0)
     return {name for name, crosses in zip(names, some, strict=True) if not crosses}

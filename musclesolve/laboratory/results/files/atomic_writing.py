@@ -55,7 +55,11 @@ def write_files(
         raise ValueError(f"{odd[0]!r} would not be a file in the folder")
     paths = [folder / name for name in contents]
     removed = [folder / name for name in outdated if name not in contents]
-    with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder), _hidden(folder) as beside:
+    with (
+        reserved(folder),
+        _input_error(paths[0] if len(paths) == 1 else folder),
+        hidden_folder(folder) as beside,
+    ):
         for name, content in contents.items():
             if callable(content):
                 content(beside / name)
@@ -68,14 +72,14 @@ def write_files(
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Yield the place to write a file too large for memory; it replaces the one at `path` when complete."""
-    with reserved(path.parent), _input_error(path), _hidden(path.parent) as beside:
+    with reserved(path.parent), _input_error(path), hidden_folder(path.parent) as beside:
         yield beside / path.name
         _replace(beside, [path], [])
 
 
 @contextlib.contextmanager
-def _hidden(folder: Path) -> Iterator[Path]:
-    """Make a hidden folder for incomplete files in a reserved folder."""
+def hidden_folder(folder: Path) -> Iterator[Path]:
+    """Make a hidden folder for files that are not complete, in a reserved folder; it is removed with them."""
     beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
     try:
         yield beside

@@ -18,8 +18,7 @@ from xarray.backends import NetCDF4DataStore
 from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
-from musclesolve._util.long_arrays import LARGE as LONG
-from musclesolve._util.long_arrays import blocks, in_memory, long_array
+from musclesolve._util.arrays import slices
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.recording.trial_settings import QUESTIONS
@@ -105,8 +104,8 @@ class _Later(ArrayWriter):
             if variable is None:
                 target[...] = source
             elif len(variable):
-                for block in blocks(len(variable), FRAMES):
-                    target[block] = in_memory(variable[block].values)
+                for block in slices(len(variable), FRAMES):
+                    target[block] = variable[block].values
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
@@ -234,7 +233,7 @@ def read_result(path: str | Path) -> xr.Dataset:
     check_input(path, RESULT)
     try:
         with _LIBRARY, _small_cache(), opened_netcdf(path) as file:
-            result = _in_long_arrays(xr.open_dataset(NetCDF4DataStore(file))).load()
+            result = _by_frames(xr.open_dataset(NetCDF4DataStore(file))).load()
     except InputError:
         raise
     except DAMAGED as error:
@@ -247,22 +246,26 @@ def read_result(path: str | Path) -> xr.Dataset:
     return result
 
 
-def _in_long_arrays(stored: xr.Dataset) -> xr.Dataset:
-    """A stored dataset with its large numbers over time in files instead of memory, read some frames at a time.
+def opened_result(path: Path) -> xr.Dataset:
+    """Open a result that this program wrote; its numbers are read from the file each time they are needed."""
+    with _LIBRARY:
+        result = xr.open_dataset(NetCDF4DataStore(opened_netcdf(path)), cache=False)
+    result.encoding["source"] = str(path)
+    return result
 
-    Moment arms lie as in a result that was not stored: what is zero throughout takes no memory.
-    """
+
+def _by_frames(stored: xr.Dataset) -> xr.Dataset:
+    """A stored dataset whose moment arms are read some frames at a time: what is zero throughout takes no memory."""
     read = {}
     for name, variable in stored.variables.items():
-        if variable.nbytes < LONG or variable.dims[0] != "time" or variable.dtype.kind not in "fiub":
+        if variable.dims != ("time", "dof", "muscle") or variable.dtype != float:
             continue
-        arms = variable.dims == ("time", "dof", "muscle") and variable.dtype == float
-        values = zero_arms(*variable.shape) if arms else long_array(variable.shape, variable.dtype)
+        values = zero_arms(*variable.shape)
         # a chunk is read as a whole
         at_once = int((variable.encoding.get("chunksizes") or variable.shape)[0])
-        for block in blocks(len(variable), max(at_once, FRAMES)):
+        for block in slices(len(variable), max(at_once, FRAMES)):
             some = variable[block].values
-            crossed = (some != 0.0).any(axis=0) if arms else ...
+            crossed = (some != 0.0).any(axis=0)
             values[block][:, crossed] = some[:, crossed]
         read[name] = variable.copy(data=values)
     return stored.assign(read)
