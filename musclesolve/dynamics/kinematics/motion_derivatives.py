@@ -141,8 +141,10 @@ class JointMotion(Motion):
 
     def frames(self, keep: Indices | Mask | slice) -> Self:
         """See Motion; what was not made is not made."""
-        given = self.time, self.coordinates, self.rates, self.second
-        some = self.of(self.model, *(array[keep] for array in given), part=True)
+        time, coordinates, rates, second = (
+            array[keep] for array in (self.time, self.coordinates, self.rates, self.second)
+        )
+        some = self.of(self.model, time, coordinates, rates, second, part=True)
         some.__dict__.update(
             {name: self.__dict__[name][keep] for name in _MOVED[:-1] if name in self.__dict__}
         )

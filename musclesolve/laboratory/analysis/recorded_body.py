@@ -44,10 +44,10 @@ class WindowedParts(Sequence[SharingGroup]):
         frames: int,
         count: int,
     ) -> None:
-        self.made, self.pulls, self.frames, self.count = made, pulls, frames, count
+        self.made, self.pulls, self.frames, self.parts = made, pulls, frames, count
 
     def __len__(self) -> int:
-        return self.count
+        return self.parts
 
     def __getitem__(self, place: Any) -> Any:
         return self.joined[place]

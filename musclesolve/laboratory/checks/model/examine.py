@@ -25,7 +25,12 @@ from musclesolve.laboratory.checks.model.load_units import axes_of_loads, force_
 from musclesolve.laboratory.checks.model.model_case import ModelCase
 from musclesolve.laboratory.checks.model.muscle_paths import leaps_of_moment_arms
 from musclesolve.laboratory.checks.model.own_moments import own_moments
-from musclesolve.laboratory.motion.motion_plausibility import sole_warnings, unusual_cutoff
+from musclesolve.laboratory.motion.motion_plausibility import (
+    change_warnings,
+    sole_warnings,
+    support_warnings,
+    unusual_cutoff,
+)
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.load_dynamics import COLUMN_ENDINGS
@@ -76,7 +81,9 @@ def findings_of_body(body: MeasuredModel) -> list[Finding]:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
         masses = {"carried": change.carried, "given": body.model.mass}
         findings.append(finding("motion_change", "note", moved | masses, place))
-        findings += [Finding(held.code, "warning", held.what, held.remedy, place) for held in change.warnings]
+        findings += [
+            Finding(held.code, "warning", held.what, held.remedy, place) for held in change_warnings(change)
+        ]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads, body)]
     if body.moment_table is not None:
@@ -149,6 +156,6 @@ def predicted_loads(body: MeasuredModel) -> Iterator[Finding]:
         upward = np.stack([(force @ TO_GLOBAL.T)[:, 2] for force in forces], axis=1) / body.model.weight
         soles = [sole_points(body.model, dynamics.dynamics.bodies, side) @ TO_GLOBAL.T for side in SIDES]
         of_soles = sole_warnings(body.time, np.stack(soles, axis=1), upward)
-        for warning in (*dynamics.support.warnings, *of_soles):
+        for warning in (*support_warnings(dynamics.support), *of_soles):
             place = Where(body.motion.file, times=warning.times)
             yield Finding(warning.code, "warning", warning.what, warning.remedy, place)

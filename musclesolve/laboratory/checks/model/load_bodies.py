@@ -59,7 +59,7 @@ def load_bodies(case: ModelCase) -> Iterator[Finding]:
         if not wrong or (own is None and right):
             continue
         feet = sorted({body for _, body in wrong})
-        values = {"load": load.name, "body": load.body, "foot": " and ".join(feet)}
+        values: dict[str, object] = {"load": load.name, "body": load.body, "foot": " and ".join(feet)}
         values |= {"own_distance": np.mean(far), "other_distance": np.mean(near)}
         cost = case.cost([*(other for other in case.loads if other is not load), *_parts(load, wrong)])
         name = "plates_swapped.load_contacts" if right else "plates_swapped.loads" if own else "load_body"

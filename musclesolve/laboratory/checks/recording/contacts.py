@@ -37,8 +37,8 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
         if standing.any():
             where = Where(path, plate=name, times=time_spans(standing, time))
             values = {"side": name, "duration": float(standing.sum() / rate)}
-            cost = _lacking(case, standing, f"the {name} foot")
-            yield finding("contact_without_force", "warning", values, where, cost=cost, side=side)
+            lacking = _lacking(case, standing, f"the {name} foot")
+            yield finding("contact_without_force", "warning", values, where, cost=lacking, side=side)
 
 
 @recording_check("plates", "upright")
@@ -59,7 +59,7 @@ def _lacking(case: Case, frames: Mask, of: str) -> Cost | None:
     required = law(case)
     if required is None or not np.isfinite(case.trial.subject.mass):
         return None
-    total = sum(vertical_force(case.trial, side) for side in ("r", "l"))
+    total = vertical_force(case.trial, "r") + vertical_force(case.trial, "l")
     lacking = float((required.due[frames, 2] * case.trial.subject.mass - total[frames]).max())
     return (
         Cost(min(lacking, 3.0 * case.trial.subject.mass * STANDARD_GRAVITY), "N", of)

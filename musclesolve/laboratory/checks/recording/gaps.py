@@ -6,7 +6,7 @@ from musclesolve._util.arrays import grouped
 from musclesolve.laboratory.checks.case import Case, recording_check
 from musclesolve.laboratory.markers.gaps.gap_filling import completed_trial
 from musclesolve.laboratory.markers.landmarks import upper_markers
-from musclesolve.laboratory.results.finding import Finding, Where, finding
+from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
 from musclesolve.laboratory.trial.time_range import finds_range
 
 
@@ -31,7 +31,7 @@ def gaps(case: Case) -> Iterator[Finding]:
         )
         values = {"name": marker, "count": sum(gap.frames for gap in of_marker), "account": longest.account}
         values |= {"error": max(gap.error for gap in of_marker)}
-        severity = "note" if is_filled or finds_range(case.settings) else "error"
+        severity: Severity = "note" if is_filled or finds_range(case.settings) else "error"
         where = Where(path, markers=(marker,), times=times)
         yield finding("gap_filled" if is_filled else "gap", severity, values, where)
     for lost in completed:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from musclesolve._util.arrays import long_enough, time_spans
+from musclesolve._util.sides import Side
 from musclesolve.laboratory.checks.case import Case, frames_of, on_plate, recording_check
 from musclesolve.laboratory.checks.observed_body import seen_feet
 from musclesolve.laboratory.recording.data import SIDE_NAMES
@@ -23,7 +24,7 @@ def both_feet_on_a_plate(case: Case) -> Iterator[Finding]:
     if len(feet) < 2:
         return
     for plate in trial.forces:
-        other = "l" if plate.side == "r" else "r"
+        other: Side = "l" if plate.side == "r" else "r"
         time = plate.time
         grounded = {
             s: np.interp(time, feet[s].time, feet[s].ground.astype(float)) > 0.5 for s in (plate.side, other)

@@ -23,10 +23,9 @@ def sample_times(case: Case) -> Iterator[Finding]:
 @recording_check()
 def sampling_rates(case: Case) -> Iterator[Finding]:
     """Note sampling rates that are too low for the motion of a person."""
-    for what, of in (
-        ("markers", case.trial.markers),
-        *(("forces", plate) for plate in case.trial.forces[:1]),
-    ):
-        if round(of.rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
-            values = {"recording": what, "rate": of.rate, "needed": LOWEST_RATE_HZ}
-            yield finding("low_rate", "note", values, Where(of.path))
+    rates = [("markers", case.trial.markers.rate, case.trial.markers.path)]
+    rates += [("forces", plate.rate, plate.path) for plate in case.trial.forces[:1]]
+    for what, rate, path in rates:
+        if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
+            values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
+            yield finding("low_rate", "note", values, Where(path))

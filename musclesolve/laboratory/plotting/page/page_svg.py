@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -57,7 +58,7 @@ def page_svg(draw: Callable[[], Any], key: str, label: str) -> str:
         figure: DrawnSheet = draw()
     figure.patch.set_visible(False)
     names = _named(figure)
-    settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": key}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": key}
     with warnings.catch_warnings(), mpl.rc_context(settings), uncollected():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         figure.savefig(memory, format="svg", metadata={"Date": None})
@@ -93,7 +94,7 @@ def _named(figure: "DrawnSheet") -> dict[str, Callable[[], dict[str, str]]]:
     names = dict[str, Callable[[], dict[str, str]]]()
     for number, axes in enumerate(figure.axes):
         axes.set_gid(f"panel{number}")
-        names[f"panel{number}"] = lambda axes=axes: _panel(axes, 72.0 * figure.get_size_inches())
+        names[f"panel{number}"] = partial(_panel, axes, figure)
         for place, line in enumerate(axes.lines):
             label, x = str(line.get_label()), np.asarray(line.get_xdata(), float)
             along = np.diff(x[np.isfinite(x)])
@@ -105,13 +106,14 @@ def _named(figure: "DrawnSheet") -> dict[str, Callable[[], dict[str, str]]]:
             ):
                 continue
             line.set_gid(f"curve{number}.{place}")
-            names[f"curve{number}.{place}"] = lambda label=label: {"data-of": label}
+            names[f"curve{number}.{place}"] = partial(dict, {"data-of": label})
     return names
 
 
-def _panel(axes: Any, size: Any) -> dict[str, str]:
+def _panel(axes: Any, figure: "DrawnSheet") -> dict[str, str]:
     """Box of a panel (left, top, width and height [points]), and ends of its axes."""
     left, low, wide, high = axes.get_position().bounds
+    size = 72.0 * figure.get_size_inches()
     box = np.array([left, 1.0 - low - high, wide, high]) * np.tile(size, 2)
     ends = {"x": axes.get_xlim(), "y": axes.get_ylim()}
     shown = {"data-box": " ".join(f"{length:.1f}" for length in box)}

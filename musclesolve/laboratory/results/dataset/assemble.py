@@ -436,20 +436,20 @@ def windowed_result(
     for window in slices(frames, BLOCK):
         progress("sharing", 0.5 + 0.45 * window.start / frames)
         some = body.frames(window)
-        analysis, axes = share(some), recording_axes(some)
-        knees = knee_variables(analysis, axes)
-        labels, coordinates = frame_labels(some, analysis.sides, whole)
-        variables = {**frame_variables(analysis, axes), **knees.variables, **labels}
-        known = {ANALYSIS: analysis} | {name: values[1] for name, values in variables.items()}
+        shared, axes = share(some), recording_axes(some)
+        knees = knee_variables(shared, axes)
+        labels, coordinates = frame_labels(some, shared.sides, whole)
+        variables = {**frame_variables(shared, axes), **knees.variables, **labels}
+        known = {ANALYSIS: shared} | {name: values[1] for name, values in variables.items()}
         formulas = by_formula(known, "result").items()
         store.put(window, variables | {name: (QUANTITIES[name].dims, values) for name, values in formulas})
-        kept.put(window, analysis, knees.lifted)
+        kept.put(window, shared, knees.lifted)
     progress("result", 1.0)
-    analysis, variables = kept.analysis, store.finished()
+    analysis, stored = kept.analysis, store.finished()
     few_frames = body.frames(np.arange(frames)[sampled_frames(frames)])
-    of_knees = {name: variables[name] for name in knees.variables}
+    of_knees = {name: stored[name] for name in knees.variables}
     labels_of_knees = knee_labels(
         *(analysis, Knees(of_knees, kept.lifted), few_frames.parts, recording_axes(few_frames))
     )
-    labels = whole_labels(body, analysis, ({name: variables[name] for name in labels}, coordinates), {})
-    return labelled(analysis, labels, labels_of_knees, variables, examined)
+    of_body = whole_labels(body, analysis, ({name: stored[name] for name in labels}, coordinates), {})
+    return labelled(analysis, of_body, labels_of_knees, stored, examined)

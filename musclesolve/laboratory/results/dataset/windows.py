@@ -73,7 +73,7 @@ class FileStore(FrameStore):
                 for dim in sizes.keys() - self._file.dimensions.keys():
                     self._file.createDimension(dim, sizes[dim])
                 chunks = len(values), *values.shape[1:]
-                packed = {"zlib": True, "complevel": 1} if dims == ARMS else {}
+                packed: dict[str, Any] = {"zlib": True, "complevel": 1} if dims == ARMS else {}
                 self._file.createVariable(
                     name, values.dtype, dims, chunksizes=chunks, fill_value=False, **packed
                 )
@@ -83,7 +83,7 @@ class FileStore(FrameStore):
         """See FrameStore."""
         self._file.sync()
         stored = xr.open_dataset(NetCDF4DataStore(self._file), cache=False, mask_and_scale=False)
-        wide = {str(name): (variable.dims, variable) for name, variable in stored.variables.items()}
+        wide: dict[str, Any] = {str(name): (of.dims, of) for name, of in stored.variables.items()}
         return super().finished() | wide
 
 
