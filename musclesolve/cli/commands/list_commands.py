@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve._util.messages import similar
-from musclesolve.cli.options import listed_names, muscle_set_names, output_option, with_settings
+from musclesolve.cli.options import listed_names, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -31,6 +31,7 @@ class Listed(StrEnum):
     FIGURES = "figures"
 
 
+@with_settings(CommandSettings, command_arguments("listed"))
 def list_(
     what: Annotated[Listed, typer.Argument(metavar="WHAT", help=f"One of {', '.join(Listed)}.")],
     name: Annotated[
@@ -40,18 +41,13 @@ def list_(
             autocompletion=listed_names,
         ),
     ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            help="With muscles: name of a muscle set, or a file (.toml, .osim, a person's muscles).",
-            autocompletion=muscle_set_names,
-        ),
-    ] = None,
+    **settings: Any,
 ) -> None:
     """List costs, solvers, muscle sets with their muscles, marker sets or figures; or show one in full."""
     if name is not None and what not in (Listed.MUSCLES, Listed.MARKERS):
         problem, expected = f"the name {name!r} behind {what}", "a name behind muscles or markers alone"
         raise input_error("conflict", where="list", problem=problem, expected=expected)
+    database = settings.get("database")
     if database is not None and what is not Listed.MUSCLES:
         problem = f"--database beside {what}"
         raise input_error("conflict", where="list", problem=problem, expected="--database beside muscles")

@@ -410,10 +410,19 @@ class WhatIfSettings(Settings):
     )
 
 
+class ListSettings(Settings):
+    """Options of `list`."""
+
+    database: str | None = setting(
+        "with muscles: name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given"
+    )
+
+
 class CommandSettings(Settings):
     """The tables, as of a file: one for a command, or for options that commands share."""
 
     live: LiveSettings = table(LiveSettings)
+    listed: ListSettings = table(ListSettings)
     desk: DeskSettings = table(DeskSettings)
     legs: SideSettings = table(SideSettings)
     many: ManyTrialsSettings = table(ManyTrialsSettings)
