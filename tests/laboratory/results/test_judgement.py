@@ -141,7 +141,7 @@ def changed(name: str, factor: float = 1.0, status: Status | None = None, **attr
     [
         (result, [], "You can use the muscle forces of this trial."),
         (result, [ERROR], "Do not use the muscle forces: forces and markers are shifted in time."),
-        (result, [WARNING], "with care: forces and body mass do not fit"),
+        (result, [WARNING], "with care: the stated mass does not fit the forces"),
         (partial(changed, "joint_reaction", 3.0), [], "joint contact forces lie outside the range"),
         (partial(changed, "pelvis_residual", 40.0), [], "ground forces and motion disagree"),
         (partial(changed, "gap", np.nan), [], "the file does not hold their certificates"),

@@ -79,21 +79,6 @@ def test_one_thread_at_a_time_is_in_the_library(tmp_path, monkeypatch):
     assert len(others_wait) == 5 and all(others_wait)
 
 
-def test_large_numbers_are_read_into_files_some_frames_at_a_time(tmp_path, monkeypatch):
-    """Texts, names and numbers are as in memory; moment arms lie as in a result that was not stored."""
-    data = result()
-    arms = np.random.default_rng(1).normal(size=[data.sizes[name] for name in ("time", "dof", "muscle")])
-    arms[:, 1] = 0.0
-    data["moment_arm"] = ("time", "dof", "muscle"), arms
-    monkeypatch.setattr(result_netcdf, "FRAMES", 7)
-    write_result(data, tmp_path / "result.nc")
-    in_memory = read_result(tmp_path / "result.nc")
-    monkeypatch.setattr(result_netcdf, "LONG", 1)
-    monkeypatch.setitem(result_netcdf.zero_arms.__globals__, "MOST_TOGETHER", 7)
-    in_files = read_result(tmp_path / "result.nc")
-    assert in_files.identical(in_memory) and in_files["moment_arm"].values.strides[0] == 8
-
-
 def test_a_large_result_is_written_beside_its_place(tmp_path, monkeypatch):
     data = result()
     write_result(data, tmp_path / "small.nc")
