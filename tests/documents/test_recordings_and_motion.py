@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import typed
 from package_tables import package_table, trial_tables
 
 from musclesolve.laboratory import marker_sets
@@ -74,19 +72,3 @@ def test_every_marker_set_is_named() -> None:
 
 def test_every_code_of_check_is_described() -> None:
     assert all(finding["about"] for finding in package_table("laboratory/results/findings.toml").values())
-
-
-def test_the_findings_that_the_page_shows_are_those_of_the_command_before_them(tmp_path) -> None:
-    text = (DOCS / "recordings.md").read_text(encoding="utf-8")
-    command, shown = re.findall(
-        r"`musclesolve (synthesize[^`]*)`\):\n\n```\n(.*?)```", text, flags=re.DOTALL
-    )[0]
-    with contextlib.chdir(tmp_path):
-        assert typed(*command.split()).exit_code == 0
-        document = json.loads(typed("check", "spoiled/trial.toml", "--json").stdout)
-    found = [each for each in document["findings"] if each["severity"] != "note"]
-    parts = re.split(r"^(error|warning)\n", shown, flags=re.MULTILINE)[1:]
-    assert [each["severity"] for each in found] == parts[::2]
-    for finding, part in zip(found, parts[1::2], strict=True):
-        assert finding["code"] in part
-        assert set(re.findall(r"\d[.\d]*", finding["what"])) <= set(re.findall(r"\d[.\d]*", part))
