@@ -24,7 +24,7 @@ def test_the_python_examples(tmp_path, monkeypatch):
 def test_the_shell_examples(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^musclesolve (synthesize .*)$", TEXT, flags=re.MULTILINE)
-    assert len(lines) == 4
+    assert len(lines) == 3
     for line in lines:
         done = typed(*line.split())
         assert done.exit_code == 0, done.output
