@@ -417,7 +417,7 @@ class NearestPose:
         return self._with(rest=Rest(angles, weights)), pose._replace(angles=after)
 
     def _bent(self, pose: Pose, angles: Array, frames: slice) -> list[Bent]:
-        """What the measured points show at each of the hinges in some frames, with joint angles (F, K) of the poses."""
+        """The bend that measured points show at each hinge in some frames, with joint angles (F, K) of the poses."""
         q = pose.q(self.model.tree)
         measured = with_measured(self.model, self.targets.frames(frames), q)
         axes = self.model.tree.axes(q)

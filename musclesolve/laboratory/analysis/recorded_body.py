@@ -117,7 +117,7 @@ class RecordedBody:
                 )
 
     def frames(self, some: slice | Indices) -> "RecordedBody":
-        """The body in some frames of the motion; landmarks, fit and events remain those of the whole motion."""
+        """The body in some frames of the motion; landmarks, fit and events of the whole motion remain."""
         if isinstance(self.parts, WindowedParts):
             source = chosen_frames(None, len(self.time), some)
             parts = tuple(replace(part, source_frames=source) for part in self.parts.made(some))

@@ -188,7 +188,7 @@ def assemble(
     sampled = [part.part.frames(some, loaded=bool(axes)) for part in analysis.parts]
     of_sampled = {joint: directions[some] for joint, directions in axes.items()}
     knees = knee_labels(analysis, knee_variables(analysis, axes), sampled, of_sampled)
-    return labelled(analysis, labels, knees, frame_variables(analysis, axes), examined)
+    return labeled(analysis, labels, knees, frame_variables(analysis, axes), examined)
 
 
 def frame_variables(analysis: MeasuredAnalysis, axes: dict[str, Array]) -> dict[str, Variable]:
@@ -201,7 +201,7 @@ def frame_variables(analysis: MeasuredAnalysis, axes: dict[str, Array]) -> dict[
     }
 
 
-def labelled(
+def labeled(
     analysis: MeasuredAnalysis,
     labels: Labels,
     knees: Labels,
@@ -427,7 +427,7 @@ def windowed_result(
     differentiated and moments judged over the whole recording, in arrays of a few hundred numbers a frame. What takes
     twenty times as much, the poses of all bodies, paths and states of the muscles, their pulls at the joints, the
     problem of sharing and its labels, depends on no other frame. It is made in windows of `BLOCK` frames and dropped
-    when its numbers are stored. A window needs no margin, and the result equals that of all frames together, bit for
+    when its numbers are stored. A window needs no margin, and equals the result of all frames together, bit for
     bit. Afterward the whole motion is described: `WindowedAnalysis` has what that needs.
     """
     frames, whole = len(body.time), WholeMotion.from_body(body, paths)
@@ -452,4 +452,4 @@ def windowed_result(
         *(analysis, Knees(of_knees, kept.lifted), few_frames.parts, recording_axes(few_frames))
     )
     of_body = whole_labels(body, analysis, ({name: stored[name] for name in labels}, coordinates), {})
-    return labelled(analysis, of_body, labels_of_knees, stored, examined)
+    return labeled(analysis, of_body, labels_of_knees, stored, examined)

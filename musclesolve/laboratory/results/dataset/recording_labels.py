@@ -54,7 +54,7 @@ def recording_labels(body: RecordedBody, analysis: MeasuredAnalysis, paths: bool
 
 @dataclass(frozen=True)
 class WholeMotion:
-    """What the labels of a window of frames need of the whole motion.
+    """Numbers of the whole motion that the labels of a window of frames need.
 
     paths: as of `assemble`; hips, most_points: see `subject_skeleton`, `subject_paths`.
     """
@@ -92,7 +92,7 @@ def whole_labels(
     of_frames: VariablesAndAttributes,
     axes: dict[str, Array] | None = None,
 ) -> labels.Labels:
-    """Labels of a recording from those of its frames; axes: see `Labels.segment_axes`, of this body unless given."""
+    """Labels of a recording from the labels of its frames; axes: as in `Labels.segment_axes`, else of this body."""
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, placed = mechanics.model, body.placed
     strides, events, strikes = gait_labels(body.gait)

@@ -1,4 +1,4 @@
-"""What remains of the windows of a long recording: the numbers of its result, and what describes the whole motion."""
+"""Stores for the windows of a long recording: the numbers of its result, and what describes the whole motion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
