@@ -159,7 +159,7 @@ def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None
 def test_the_list_of_trials_is_counted_by_verdict() -> None:
     """A result that is not plausible does not count as usable."""
     titles = ("Refused", LABELS[NOT_PLAUSIBLE], LABELS[USABLE], "Waiting", LABELS[USABLE])
-    rows = [Row(str(k), title, "", "", Path(), None) for k, title in enumerate(titles)]
+    rows = [Row(str(k), title, "", "", None) for k, title in enumerate(titles)]
     assert counted_by_verdict(rows) == (
         f"2 {LABELS[USABLE].lower()}, 1 {LABELS[NOT_PLAUSIBLE].lower()}, 1 refused, 1 waiting"
     )
