@@ -36,8 +36,12 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     forward = unit_or_zero(faced * np.array([1.0, 1.0, 0.0]))
     left = vector_product(UP, forward)
     rules, broken = bundled_toml(__package__, "order.toml")["order"], []
-    _, exchanged = reversed_pairs(trial, markers)  # inside is then outside, which is no fault of each pair
-    for rule in (rule for rule in rules if not (exchanged and rule["direction"] == "out")):
+    # A reversed pair is on the other leg, and inside is outside where all sides are exchanged: `sides` reports both.
+    pairs, whole = reversed_pairs(trial, markers)
+    for rule in rules:
+        follows = rule["direction"] == "out" if whole else not {rule["one"], rule["other"]}.isdisjoint(pairs)
+        if follows:
+            continue
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
             points = shown(trial, names, markers)

@@ -10,7 +10,7 @@ from examined import found, loaded
 
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.checks.case import Case
-from musclesolve.laboratory.checks.recording import axes, leaps, segments, sides, units
+from musclesolve.laboratory.checks.recording import axes, landmarks, leaps, segments, sides, units
 from musclesolve.laboratory.checks.recording.sides import partners
 from musclesolve.tables.sampled import Markers
 
@@ -87,6 +87,8 @@ def test_one_pair_is_named_and_no_other(stride: Case, landmark: str) -> None:
     markers = stride.trial.markers.exchanged({one: other}, slice(None))
     (entry,) = found(with_markers(stride, markers), sides)
     assert entry.code == "pair_swapped" and {*entry.where.markers} == {one, other}
+    # nor does the order of landmarks, which follows from it, suggest another exchange
+    assert not found(with_markers(stride, markers), landmarks)
 
 
 def test_two_labels_that_are_exchanged_throughout_are_named(stride: Case) -> None:
