@@ -271,7 +271,7 @@ class Meanings:
             with_axes, _ = load_markers(path, reader, proposal.laboratory)
             upright = with_axes or case
         examined = examine(upright, checks_of(landmark_checks, sides))
-        if case.unknown:
+        if {"up", "forward"} & case.unknown:
             case = upright
         errors = [finding for finding in examined if finding.severity == "error"]
         wrong = {finding.where.field: finding.what for finding in errors}
