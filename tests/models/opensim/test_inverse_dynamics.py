@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from musclesolve.models.opensim.external_loads import ExternalLoad
 from musclesolve.models.opensim.inverse_dynamics import (
     ModelMotion,
     body_dynamics,
-    inertial_wrench,
     model_motion,
     require_masses,
 )
@@ -121,16 +119,6 @@ def test_weight_is_carried_by_the_root(small) -> None:
     axes = small.joints[0].parent.rotation
     found = np.stack([dynamics.column(name) for name in ("tx", "ty", "tz")], axis=1) @ axes.T
     np.testing.assert_allclose(found, np.tile(-weight, (len(TIME), 1)), atol=1e-9)
-
-
-def test_what_bodies_of_a_long_motion_need_takes_little_memory(small) -> None:
-    """The work arrays are of some frames at a time; inertia alone would be larger than the result."""
-    bodies = body_dynamics(small, sine_motion(small, np.linspace(0.0, 1.0, 6000)))
-    tracemalloc.start()
-    wrench = inertial_wrench(small, bodies)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert most < 2.0 * wrench.nbytes
 
 
 def test_a_load_in_the_frame_of_a_body_is_that_in_the_ground(small) -> None:
