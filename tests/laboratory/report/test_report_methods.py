@@ -240,7 +240,7 @@ def test_many_trials_are_not_said_to_be_corrected_where_none_is():
     trials = [(TrialFiles(data, RESULT, None), 1) for data in (plain, corrected)]
     said = [re.sub("<[^>]+>", "", each) for each in study_methods(trials, Citations())]
     about = [sentence for sentence in said if "were corrected by" in sentence]
-    assert len(about) == 1 and about[0].startswith("In 1 of 2 trials:") and about[0].endswith("gives.")
+    assert len(about) == 1 and about[0].startswith("In 1 of 2 trials:") and about[0].endswith("states.")
 
 
 def test_factors_of_one_person_are_stated():
