@@ -199,11 +199,11 @@ def test_the_headline_names_the_reason_that_holds(stride):
 
 def test_a_body_that_weighs_otherwise_has_remedies_of_its_own(stride):
     """A fault that explains the mass comes before the sentence on it; each criterion names its causes."""
-    fault = Finding("plate_drift", "warning", "the zero of a plate drifts", "set the plate to zero")
+    fault = Finding("plate_baseline", "warning", "an unloaded plate shows a force", "set the plate to zero")
     heavier = stride.assign_attrs(subject_mass_kg=1.08 * stride.attrs["subject_mass_kg"])
     judged = judge(Facts(heavier.assign_attrs({FINDINGS: json.dumps([fault.as_dict()])})))
     first, second = judged.findings[:2]
-    assert (first.code, second.code) == ("plate_drift", "implausible") and first.decides
+    assert (first.code, second.code) == ("plate_baseline", "implausible") and first.decides
     assert "masses of the segments" in second.remedy and "plates" in second.remedy
 
 
