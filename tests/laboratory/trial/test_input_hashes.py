@@ -24,16 +24,16 @@ def digest(content: bytes) -> str:
 def test_files_that_change_during_the_run_are_named_and_their_hashes_are_of_what_was_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, run = write_stride(tmp_path / "in"), one_trial.run
+    path, prepare = write_stride(tmp_path / "in"), one_trial.prepare
     forces = path.with_name("forces.mot")
     before = {each: each.read_bytes() for each in (path, forces)}
 
     def edited_meanwhile(*arguments, **options):
         for each in before:
             each.write_bytes(before[each] + b"\n")
-        return run(*arguments, **options)
+        return prepare(*arguments, **options)
 
-    monkeypatch.setattr(one_trial, "run", edited_meanwhile)
+    monkeypatch.setattr(one_trial, "prepare", edited_meanwhile)
     job = one_trial.Job("trial", path, tmp_path / "out", {"side": "r"}, figures=False)
     assert one_trial.attempt(job).outcome == "computed"
     attrs = read_result(job.folder / "result.nc").attrs
@@ -43,7 +43,7 @@ def test_files_that_change_during_the_run_are_named_and_their_hashes_are_of_what
         assert any(note.startswith(f"{each.name} was changed") for note in attrs["warnings"])
     assert "walk.trc was changed" not in str(attrs["warnings"])
     # what is there now has not been analyzed
-    monkeypatch.setattr(one_trial, "run", run)
+    monkeypatch.setattr(one_trial, "prepare", prepare)
     assert one_trial.attempt(job).outcome == "computed"
     again = read_result(job.folder / "result.nc").attrs
     assert "was changed" not in str([again["notes"], again.get("warnings")])
