@@ -12,12 +12,13 @@ from musclesolve.laboratory.trial.time_range import finds_range
 
 @recording_check()
 def gaps(case: Case) -> Iterator[Finding]:
-    """Report the gaps of needed markers. Where the time range is found, a gap that is not filled only ends it."""
+    """Report the gaps of needed markers. One that is not filled is no error where the range waits for the plates."""
     trial, (start, end) = case.trial, case.trial.time_range
     filled, completed = completed_trial(trial, case.settings.gaps)
     above, path = upper_markers(trial), trial.markers.path
     inside = [gap for gap in filled.gaps if gap.last >= start and gap.first <= end]
     needed = [gap for gap in inside if gap.filled or gap.marker not in above]
+    is_open = finds_range(case.settings) and bool({"plates", "mapping"} & case.unknown)
     never = [gap.marker for gap in needed if gap.frames == len(trial.markers.time) and not gap.filled]
     if never:
         yield finding(
@@ -31,7 +32,7 @@ def gaps(case: Case) -> Iterator[Finding]:
         )
         values = {"name": marker, "count": sum(gap.frames for gap in of_marker), "account": longest.account}
         values |= {"error": max(gap.error for gap in of_marker)}
-        severity: Severity = "note" if is_filled or finds_range(case.settings) else "error"
+        severity: Severity = "note" if is_filled or is_open else "error"
         where = Where(path, markers=(marker,), times=times)
         yield finding("gap_filled" if is_filled else "gap", severity, values, where)
     for lost in completed:
