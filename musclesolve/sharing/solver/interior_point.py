@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
@@ -193,6 +194,24 @@ class FramesInteriorPoint:
                 # in a frame that takes long, muscles have hit their bounds too early: keep them further off
                 _step(here, cost, x, TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER)
         np.clip(best.activation, problem.lower, problem.upper, out=best.activation)
+        return self._where_nothing_costs(problem, cost, best)
+
+    def _where_nothing_costs(self, problem: Problem, cost: Cost, best: Attempt) -> Attempt:
+        """Solve failed frames of a flat cost by squared activations: whatever carries the moments costs the least."""
+        failed = (best.claim != Status.SOLVED) & (best.claim != Status.INFEASIBLE)
+        if not failed.any() or problem.reserve_weight is not None or isinstance(cost, ActivationPower):
+            return best
+        with np.errstate(all="ignore"):
+            failed &= (cost.term_gradient(problem, best.activation) == 0.0).all(axis=1)
+        if not failed.any() or cost.soft_rows(problem) is not None:
+            return best
+        part = problem.frames(failed)
+        carried = self.solve(part, ActivationPower())
+        flat = (cost.term_gradient(part, carried.activation) == 0.0).all(axis=1)
+        flat &= carried.claim == Status.SOLVED
+        frames = np.flatnonzero(failed)[flat]
+        best.activation[frames], best.claim[frames] = carried.activation[flat], Status.SOLVED
+        best.multiplier[frames] = best.reserve[frames] = 0.0
         return best
 
     def _examine(
