@@ -18,18 +18,20 @@ NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "opensim_problem",  # an OpenSim model: docs/opensim.md
     "share_model",
-    "files.read_c3d",  # a C3D file: docs/recordings.md
-    "files.read_person",  # one person's muscles: docs/calibration.md
-    "files.write_person",
+    "laboratory.read_b3d",  # a B3D file: docs/data_sets.md
+    "laboratory.unpack_b3d",
+    "laboratory.read_c3d",  # a C3D file: docs/recordings.md
+    "models.read_person",  # one person's muscles: docs/calibration.md
+    "models.write_person",
     "trajectory.solve_motion",  # docs/elastic_tendons.md
 }
 """Functions whose examples stand in a page, with the files that they need; tests of the pages run these examples."""
 RETURNED = {
-    "files.C3D",  # by read_c3d
-    "files.PlateForce",  # in Trial.forces
-    "cameras.Calibration",  # by calibrate_cameras
-    "cameras.CameraFile",  # by read_camera_file
-    "cameras.Reconstruction",  # by reconstruct
+    "laboratory.C3D",  # by read_c3d
+    "laboratory.PlateForce",  # in Trial.forces
+    "laboratory.Calibration",  # by calibrate_cameras
+    "laboratory.CameraFile",  # by read_camera_file
+    "laboratory.Reconstruction",  # by reconstruct
     "trajectory.MotionProblem",
 }
 """Classes whose objects a function returns or takes; the example stands with the function or in a page."""

@@ -71,8 +71,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
 
     Examples:
         >>> result = ms.run(ms.data.reference_stride())
-        >>> average = ms.laboratory.average_cycles([ms.laboratory.cycles(result, side, without_side=True) for
-        side in ("r", "l")])
+        >>> both = [ms.laboratory.cycles(result, side, without_side=True) for side in ("r", "l")]
+        >>> average = ms.laboratory.average_cycles(both)
         >>> int(average["cycles"])
         1
     """

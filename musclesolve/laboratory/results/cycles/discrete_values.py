@@ -65,8 +65,8 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
         InputError: a variable is not in these cycles, or no curve of a known kind.
 
     Examples:
-        >>> table = ms.laboratory.discrete_values(ms.laboratory.cycles(ms.run(ms.data.reference_stride()),
-        "r"), ["joint_moment"])
+        >>> cycles = ms.laboratory.cycles(ms.run(ms.data.reference_stride()), "r")
+        >>> table = ms.laboratory.discrete_values(cycles, ["joint_moment"])
         >>> sorted(set(table["measure"]))
         ['impulse', 'max', 'mean', 'min', 'range', 'value']
     """
