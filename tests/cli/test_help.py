@@ -64,7 +64,7 @@ def test_examples_that_need_no_file_run(line, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("width", ["40", "80", "200"])
-@pytest.mark.parametrize("name", ["run", "compare", "markers"])
+@pytest.mark.parametrize("name", ["run", "compare", "list"])
 def test_the_help_shows_them_in_whole_lines_that_can_be_copied(name, width):
     done = call(name, "--help", COLUMNS=width, TERM="dumb")
     shown = done.output.splitlines()
