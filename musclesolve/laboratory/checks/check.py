@@ -7,9 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from musclesolve._util.messages import REMARK, Progress, no_progress
+from musclesolve.errors import PoseError
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.checks import recording
-from musclesolve.laboratory.checks.case import Case, Check, case_of, checks_of, collect_errors, examine, load
+from musclesolve.laboratory.checks.case import (
+    Case,
+    Check,
+    case_of,
+    checks_of,
+    collect_errors,
+    examine,
+    load,
+    pose_finding,
+)
 from musclesolve.laboratory.checks.observed_body import forget
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
@@ -108,7 +118,10 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     refused, judgement, notes = list[Finding](), None, list[Finding]()
     body: RecordedBody | MeasuredModel | None = None
     with collect_errors(refused, "sharing of the forces"):
-        body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
+        try:
+            body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
+        except PoseError as error:
+            refused.append(pose_finding(error, case))
     if body is not None and not isinstance(body, RecordedBody):
         findings += findings_of(body)
         notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)

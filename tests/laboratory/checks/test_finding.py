@@ -84,7 +84,8 @@ def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None
     printed = json.loads(typed("check", trial, "--json").stdout)
     assert printed["ok"] is False
     assert printed["findings"][0]["code"] == "force_units"
-    assert printed["findings"][0]["where"]["file"].endswith("forces.mot")
+    place = printed["findings"][0]["where"]
+    assert place["file"].endswith("trial.toml") and place["field"].startswith("[[force]]")
 
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
@@ -100,9 +101,7 @@ def test_a_weight_of_what_the_recording_does_not_show_is_reported(tmp_path: Path
     with trial.open("a", encoding="utf-8") as file:
         file.write("\n[consistency]\nweights = { knee = 2 }\n")
     (found,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]
-    assert (
-        found.code == "trial_file" and found.where.field == "[consistency] weights" and "'knee'" in found.what
-    )
+    assert found.code == "refused" and found.where.field == "[consistency] weights" and "'knee'" in found.what
 
 
 def test_what_is_no_path_is_refused() -> None:

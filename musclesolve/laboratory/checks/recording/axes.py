@@ -72,11 +72,13 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
 @recording_check()
 def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial whose subject is not upright in its axes."""
-    static = case.trial.static
+    static, laboratory = case.trial.static, case.settings.laboratory
+    if "up" in case.unknown and laboratory.static_up is None:
+        return  # its axes are those that are not stated
     up = None if static is None else upward(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
-    stated = standing_axes(case.settings.laboratory)
+    stated = standing_axes(laboratory)
     axes = global_from_laboratory(*stated)
     name = _axis_name(up, axes)
     forward = _forward_axis(case, static, up, name, stated[0], axes)

@@ -103,7 +103,7 @@ def _height(trial: Trial, markers: Markers) -> tuple[str, float, float] | None:
     return ("shoulders", height, SHARE) if high else ("front spines", height, SHARE_OF_SPINES)
 
 
-@recording_check()
+@recording_check("up")
 def force_units(case: Case) -> Iterator[Finding]:
     """Report forces that never load a plate: in kilonewtons, body weights, or of another recording."""
     if case.trial.forces and np.isfinite(case.trial.subject.mass):

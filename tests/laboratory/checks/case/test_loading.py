@@ -204,7 +204,9 @@ def test_a_marker_that_is_useless_throughout_is_reported(
     report = ms.check(trial)
     # What is lost above the hips is completed: a warning.
     severity = "warning" if (spoil, part) == (never_seen, "shoulder") else "error"
-    assert any(marker in f.where.markers or marker in f.what for f in report.of(severity)), str(report)
+    # The fifth metatarsal on another marker of the foot: the points of the foot do not fit each other.
+    name = "foot_r" if (spoil, part) == (on_its_neighbor_throughout, "metatarsal_5") else marker
+    assert any(name in f.where.markers or name in f.what for f in report.of(severity)), str(report)
     assert refusal(trial) is None or not report.ok
 
 
