@@ -360,5 +360,6 @@ def test_the_error_of_activations_is_true_or_unknown_where_arms_nearly_depend(sh
     error = solution_derivatives(problem, "activation_power", answer).activation_error
     known = np.isfinite(error)
     distance = np.abs(answer.activation - optimum).max(axis=1)
-    # double precision fixes the moments, and with them the optimum, to 1e-16 / share
-    np.testing.assert_allclose(error[known], distance[known], rtol=0, atol=1e-6 + 3e-15 / share)
+    # moments of 100 N m are rounded to 1e-14, arms differ by 50 N m times the share: 3e-16 / share, which the worst of
+    # 300 frames, with few free muscles, magnifies by a hundred
+    np.testing.assert_allclose(error[known], distance[known], rtol=0, atol=1e-6 + 3e-14 / share)
