@@ -127,5 +127,8 @@ def held_places(case: Case) -> Iterator[Finding]:
             if held.any():
                 reported.add(name)
                 where = Where(trial.markers.path, markers=(name,), times=time_spans(held, trial.markers.time))
-                cost = added_force(trial, body, second_differences(paths[name]), held, 1.0 / len(names))
+                # a marker that never moves does not leap, so that its force is not known
+                cost = None
+                if not held.all():
+                    cost = added_force(trial, body, second_differences(paths[name]), held, 1.0 / len(names))
                 yield finding("frozen", "warning", {"name": name, "count": held.sum()}, where, cost=cost)

@@ -127,13 +127,6 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
     assert json.loads(answer.stdout)["findings"][0]["code"] == "pose"
 
 
-def test_a_wrong_option_does_not_hide_the_pose(tmp_path: Path) -> None:
-    copy = TrialCopy(STRIDE)
-    spinning(copy)
-    copy.set_key("sharing", "cost", '"no_cost"')
-    assert set(check(copy.write(tmp_path)).codes) >= {"trial_file", "pose"}
-
-
 def test_a_failed_pose_travels_between_processes() -> None:
     error = PoseError("no pose fits", (0.5,), (("knee_r", 0.2),))
     same = pickle.loads(pickle.dumps(error))
