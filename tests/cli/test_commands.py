@@ -42,18 +42,24 @@ def pipeline(monkeypatch):
     def replace(answer):
         seen = {}
 
-        def run(trial, progress=None, **options):
+        def prepare(trial, progress, **options):
             seen.update(options, trial=trial)
             progress("muscle forces", 0.5)
             if isinstance(answer, BaseException):
                 raise answer
-            return answer
+            return SimpleNamespace()
 
         def read_trial(path):
             return SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={}))
 
-        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", read_trial)
-        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
+        steps = {
+            "read_trial": read_trial,
+            "prepare": prepare,
+            "findings_of": lambda body, trial: [],
+            "shared_result": lambda body, *further: answer,
+        }
+        for name, step in steps.items():
+            monkeypatch.setattr(f"musclesolve.studies.many_trials.one_trial.{name}", step)
         return seen
 
     return replace
