@@ -328,10 +328,10 @@ def test_questions_are_answered_beside_the_result(computed: Hands) -> None:
     page.get_by_text("no scenario is stated").wait_for()
     page.get_by_label("Scenarios, one a line").fill("weak calf: triceps_surae=0.8")
     page.get_by_label("Scenarios, one a line").press("Tab")
-    ask("How do muscles work together?", "Synergies, co-contraction")
+    ask("Which muscle does what?", "How each muscle accelerates")
     answer = page.frame_locator("iframe")
     answer.get_by_role("heading", name="Figures").wait_for()
-    assert "synergies" in answer.locator(".verdict").inner_text()
+    assert "most support by triceps surae" in answer.locator(".verdict").inner_text()
     ask("What if?", "the same motion, solved again")
     answer.get_by_text("weak calf").first.wait_for()
     assert hands.trial["questions"]["scenarios"] == ["weak calf: triceps_surae=0.8"]
