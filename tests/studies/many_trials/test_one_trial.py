@@ -106,13 +106,13 @@ def missing():
 
 @pytest.mark.parametrize("fault", [full_disk, no_memory, lost_process, missing])
 def test_a_refusal_that_may_pass_is_not_kept(tmp_path, monkeypatch, fault):
-    def run(trial, **options):
+    def prepared(*trial, **options):
         try:
             fault()
         except (OSError, MemoryError):
             raise input_error("bad_format", problem="the file is damaged") from None
 
-    monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
+    monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.prepare", prepared)
     whole = job(write_stride(tmp_path / "in"), tmp_path / "out")
     leave_message(refused := attempt(whole))
     assert refused.outcome is Outcome.REFUSED and known_record(whole) is None
@@ -165,10 +165,10 @@ def test_the_folder_of_another_trial_is_left_alone(tmp_path):
 
 
 def test_a_fault_of_the_program_has_failed_and_its_place_is_kept(tmp_path, monkeypatch):
-    def run(trial, **options):
+    def prepared(*trial, **options):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
+    monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.prepare", prepared)
     record = attempt(job(write_stride(tmp_path / "in"), tmp_path / "out"))
     assert record.outcome is Outcome.FAILED and "ZeroDivisionError: by nothing" in record.message
     leave_message(record)
