@@ -416,7 +416,7 @@ def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
 
 
 def test_a_motion_that_counts_twice_is_the_first_to_decide(tmp_path: Path) -> None:
-    """Before the markers of a recording that is refused, whose notes name it."""
+    """Recordings without a trial file are named beside it, with the command that drafts one."""
     twice = tmp_path / "sources" / "S2"
     twice.mkdir(parents=True)
     (twice / "m.osim").write_text(MODEL, encoding="utf-8")
@@ -428,5 +428,5 @@ def test_a_motion_that_counts_twice_is_the_first_to_decide(tmp_path: Path) -> No
     notes = dataset_study(tmp_path / "sources", tmp_path / "forces").notes
     decide = [note for note in notes if note.startswith("to decide: ")]
     assert decide[0].endswith("are named as one motion: keep one of their trials")
-    of_markers = [note for note in decide if "marker" in note]
-    assert of_markers and all("(of S1_walk)" in note for note in of_markers)
+    (left,) = [note for note in notes if note.startswith("not read: S1: ")]
+    assert f"musclesolve init {home}" in left

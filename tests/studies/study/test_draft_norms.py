@@ -70,6 +70,8 @@ def test_a_coordinate_of_a_model_that_is_positive_in_extension_changes_its_sign(
 
 
 def test_a_drafted_norm_is_the_mean_and_spread_of_the_first_group(tmp_path):
+    """The function of docs/clinical_sheet.md, by its public name."""
+    assert ms.studies.draft_norms is draft_norms
     file, _ = draft_norms(study(tmp_path), tmp_path / "norms.csv")
     found = read_norms(file)
     hip = found.curves["joint_angle", "hip_flexion"]
