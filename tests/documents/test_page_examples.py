@@ -234,7 +234,11 @@ def test_gallery(tmp_path):
     """The block of Python; the command lines are run when the site is built."""
     names_left_by("gallery.md", tmp_path)
     assert {path.name for path in tmp_path.glob("*.png")} == {
-        f"{name}.png" for name in ("joint_moments", "force_sensitivity_map", "sensitivity_map", "own")
+        f"{name}.png"
+        for name in (
+            *("joint_moments", "force_sensitivity_map", "sensitivity_map", "own"),
+            *("cost_shapes", "passive_moments"),
+        )
     }
 
 
