@@ -130,7 +130,7 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
     "read_markers": (ms.laboratory.read_markers, ("path",)),
     "synthetic_recording": (
         lambda **more: ms.studies.synthetic_recording("nowhere/at/all", **more),
-        ("marker_set", "noise", "faults", "gaps", "marker_rate_hz", "forward", "up", "cutoff_hz"),
+        ("marker_set", "noise", "gaps", "marker_rate_hz", "forward", "up", "cutoff_hz"),
     ),
 }
 
