@@ -137,10 +137,13 @@ class JointMotion(Motion):
     @property
     def sizes(self) -> tuple[int, int]:
         """See Motion."""
-        return len(self.model.standing), self.coordinates.shape[1]
+        points = len(self.model.standing) if "model" in self.__dict__ else self.q.shape[1]
+        return points, self.coordinates.shape[1]
 
     def frames(self, keep: Indices | Mask | slice) -> Self:
         """See Motion; what was not made is not made."""
+        if "model" not in self.__dict__:  # all arrays were given, as by `dataclasses.replace`
+            return super().frames(keep)
         time, coordinates, rates, second = (
             array[keep] for array in (self.time, self.coordinates, self.rates, self.second)
         )

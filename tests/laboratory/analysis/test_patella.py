@@ -167,7 +167,7 @@ def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatc
         shank = np.array([model.body(f"shank_{side}")])
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(bending.q)[:, 0], 2, 0)
         axes = {f"knee_{side}": np.stack([-up, forward, left if side == "r" else -left], axis=1)}
-        part = SimpleNamespace(state=state, part=SimpleNamespace(loads=loads))
+        part = SimpleNamespace(state=state, loads=loads)
         return state.parameters.names, list(unrecognized(part, axes, list(axes)))
 
     assert said()[1] == []
