@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from examined import examined
 from refusals import refused
 from said import judgement, summary
 
@@ -69,5 +68,5 @@ def test_check_finds_that_no_frame_is_shared(tmp_path):
     text = reference_stride().read_text(encoding="utf-8")
     stated = tmp_path / "trial.toml"
     stated.write_text(text + '\n[consistency]\nmethod = "none"\n', encoding="utf-8")
-    (found,) = (each for each in examined(stated).findings if each.code == "inconsistent_motion")
+    (found,) = (each for each in ms.check(stated).findings if each.code == "inconsistent_motion")
     assert found.severity == "error" and "nearest" in found.remedy

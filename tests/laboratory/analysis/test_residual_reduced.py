@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from command_line import typed
-from examined import examined
 from refusals import refused
 from replays import replay_of
 from said import plausible, summary
@@ -107,7 +106,7 @@ def test_joint_moments_come_nearer_to_the_truth(seed, tmp_path) -> None:
 
 
 def test_check_says_that_the_motion_is_changed(path) -> None:
-    severities = {each.code: each.severity for each in examined(path).findings}
+    severities = {each.code: each.severity for each in ms.check(path).findings}
     assert severities["motion_change"] == "note" and "error" not in severities.values()
 
 
