@@ -115,7 +115,7 @@ def test_streams_of_somebody_else_are_left_alone(monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no head")
 def test_in_processes_of_their_own():
     """Test the end of a process: the last flush, and the messages of Python about it."""
-    told = subprocess.Popen([*MUSCLESOLVE, "muscles"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    told = subprocess.Popen([*MUSCLESOLVE, "list", "muscles"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     told.stdout.close()
     assert (told.stderr.read(), told.wait()) == (b"", 0)
     told.stderr.close()

@@ -349,9 +349,9 @@ def test_knees_and_ankles_of_gait2392_may_be_in_the_standing_trial_alone(
 
 
 def test_sets_are_shown() -> None:
-    listing = typed("markers")
+    listing = typed("list", "markers")
     assert listing.exit_code == 0 and all(name in listing.output for name in marker_sets())
-    one = typed("markers", "plug_in_gait")
+    one = typed("list", "markers", "plug_in_gait")
     assert one.exit_code == 0 and "RASI" in one.output
-    wrong = typed("markers", "plugin")
+    wrong = typed("list", "markers", "plugin")
     assert wrong.exit_code == 2 and "plug_in_gait" in wrong.output

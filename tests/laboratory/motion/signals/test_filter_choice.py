@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
+import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.dynamics import low_pass
 from musclesolve.laboratory import Trial
@@ -157,5 +157,5 @@ def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
     trial = edited(path, table)
     with refused("bad_number", "line ", f"[filter] {place}"):
         filter_choice(trial, trial.settings.filter)
-    errors = [finding for finding in examined(path).findings if finding.severity == "error"]
-    assert [finding.code for finding in errors] == ["cutoff"]
+    errors = ms.check(path).of("error")
+    assert len(errors) == 1 and place.split(": ")[1] in errors[0].what
