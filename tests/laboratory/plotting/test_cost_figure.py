@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from command_line import typed
 
 import musclesolve as ms
 from musclesolve.laboratory.plotting import cost_shapes
@@ -35,10 +34,3 @@ def test_costs_without_their_arrays_are_left_out():
         axes.get_title(loc="left") for axes in cost_shapes(PROBLEM, ["strong"]).axes if axes.get_visible()
     }
     assert any("min max" in each for each in titles) and not any("emg" in each for each in titles)
-
-
-def test_the_command_writes_the_figure(tmp_path):
-    file = tmp_path / "shapes.svg"
-    found = typed("costs", "--figure", file)
-    assert found.exit_code == 0 and "shapes.svg" in found.output
-    assert "soft saturation" in (text := file.read_text(encoding="utf-8")) and "gracilis" in text
