@@ -152,8 +152,7 @@ class ExpandedModel(Model):
                 expected="the motion of the model that was expanded",
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
-        arrays = {name: getattr(motion, name) for name in Motion.__dataclass_fields__}
-        return Motion(**arrays | {"q": q, "qd": qd, "qdd": qdd})
+        return replace(motion, q=q, qd=qd, qdd=qdd)
 
     @cached_property
     def joint_rows(self) -> dict[tuple[str, str], list[int]]:

@@ -253,20 +253,6 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
     return rate_hz / (2.0 * max(frames - 1, 1))
 
 
-def f90(values: Array, rate: float, power: int) -> float:
-    """Frequency [Hz] below which 90 % of the power up to 8 Hz of f^(power/2) times a signal (T,) lies.
-
-    power: 4 for accelerations of positions and angles, 2 for rates.
-    """
-    steps = np.linspace(-1.0, 1.0, len(values))
-    level = values - np.polyval(np.polyfit(steps, values, 1), steps)
-    amount = np.abs(np.fft.rfft(level * np.hanning(len(level)), 8 * len(level))) ** 2
-    frequency = np.fft.rfftfreq(8 * len(level), 1.0 / rate)
-    inside = (frequency > 0.3) & (frequency < 8.0)
-    total = np.cumsum((amount * frequency**power)[inside])
-    return float(frequency[inside][np.searchsorted(total, 0.9 * total[-1])])
-
-
 # Scalar products of the B-splines of order m: values of the B-spline of order 2m at its knots, by distance in frames.
 _GRAM = {2: np.array([4.0, 1.0]) / 6.0, 3: np.array([66.0, 26.0, 1.0]) / 120.0}
 # A smoothness beyond this would use up the digits: w = (1e-11)^(1/2m) radians a frame is the lowest cut-off.

@@ -216,25 +216,6 @@ def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
     return unmeasured(trial, seen_feet(trial))
 
 
-def support_shares(trial: Trial) -> dict[Side, list[float]]:
-    """Return by foot, for each single support, the force of its plates over the force that moves the body: 1 by
-    Newton's law.
-
-    Only contacts that reach into the time range and that plates measure completely are included, as far as the motion
-    shows them.
-    """
-    feet, frames = seen_feet(trial), trial.frames()
-    lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
-    return {
-        side: [
-            share
-            for (first, stop), share in shares[side].items()
-            if stop > frames.start and first < frames.stop and not lost[side][first:stop].any()
-        ]
-        for side in feet
-    }
-
-
 def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     """Return contacts and force, by markers and plates, of the feet whose heel and toe the motion shows."""
     time, rate = trial.markers.time, trial.markers.rate
