@@ -27,6 +27,8 @@ SHORTEST_JUDGED = 0.25
 """Duration too short for a judgement [s]."""
 HIP_DROP = 0.08
 """Depth of the hip centers below the middle of ASIS and PSIS [m], accurate enough for the center of mass."""
+TRUNK = 0.5
+"""Length of a trunk without shoulders [m]: no acceleration depends on it."""
 CORRELATION = 0.08
 """Correlation time of the force residual from errors of the markers [s]."""
 HELD = 0.5
@@ -45,7 +47,7 @@ class Law:
     """Force per kilogram that the motion requires, and the frames of the comparison."""
 
     time: Array  # (T,) [s]
-    due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
+    due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]; horizontal NaN without shoulders
     frames: Mask  # (T,) where all contacts are measured
     beside: Mask  # (T,) where something without a plate carries a part of the body
 
@@ -65,7 +67,7 @@ def _law(trial: Trial) -> Law | None:
     frames[:3] = frames[-3:] = False
     velocity = np.gradient(center, time, axis=0)
     due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
-    beside = _carried_beside(trial, due[:, 2], frames)
+    beside = _carried_beside(trial, due, frames)
     frames &= ~grown(beside, frames_of(SHORTEST_CONTACT, trial.markers.rate))
     if frames.sum() < SHORTEST_JUDGED * trial.markers.rate:
         return None
@@ -78,15 +80,18 @@ def _carried_beside(trial: Trial, due: Array, frames: Mask) -> Mask:
     The plates lack a part of the force that the body requires, for a while, and lack nothing at other times. A wrong
     mass or a wrong gain is wrong all the time: then a factor for each foot explains most of what is lacking.
 
-    due: vertical acceleration less gravity (T,) [m/s^2]; frames: where the plates are compared.
+    A lack of a part is not searched for where no shoulder is seen: the trunk may lean.
+
+    due: acceleration less gravity (T, 3) [m/s^2]; frames: where the plates are compared.
     """
+    leans, due = not np.isfinite(due).all(), due[:, 2]
     loads = np.stack([vertical_force(trial, side) for side in SIDES], axis=1)
     total, rate = loads.sum(axis=1), trial.markers.rate
     # Who does not fall while the plates bear nothing at all is carried, whatever the mass is.
     idle = frames & (total < touch(trial)) & (due > HELD * STANDARD_GRAVITY)
     beside = eroded(idle, frames_of(SHORTEST_FORCE, rate))
     left, weight = frames & ~beside, trial.subject.mass * STANDARD_GRAVITY
-    if not np.isfinite(weight) or left.sum() < SHORTEST_JUDGED * rate:
+    if leans or not np.isfinite(weight) or left.sum() < SHORTEST_JUDGED * rate:
         return beside
     lacking = due * trial.subject.mass - total
     unexplained = lacking[left] - loads[left] @ np.linalg.lstsq(loads[left], lacking[left], rcond=None)[0]
@@ -121,7 +126,8 @@ def total_force(case: Case, time: Array) -> Array:
 def center_of_mass(trial: Trial) -> Array | None:
     """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
-    Unseen arms move with the trunk. None where pelvis, knees, ankles or shoulders are not seen.
+    Unseen arms move with the trunk. Without shoulders the trunk stays upright on the pelvis: the height is that of the
+    center of mass, and the horizontal place is NaN. None where pelvis, knees, ankles or feet are not seen.
     """
     table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []
@@ -135,20 +141,23 @@ def center_of_mass(trial: Trial) -> Array | None:
         knee, ankle = _joint(trial, "knee", side), _joint(trial, "ankle", side)
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         shoulder = _first(trial, f"shoulder_{side}", f"shoulder_center_{side}")
-        if hip is None or knee is None or ankle is None or heel is None or toe is None or shoulder is None:
+        if hip is None or knee is None or ankle is None or heel is None or toe is None:
             return None
         hips.append(hip)
-        shoulders.append(shoulder)
+        if shoulder is not None:
+            shoulders.append(shoulder)
         parts += [("thigh", hip, knee), ("shank", knee, ankle), ("foot", heel, toe)]
         elbow = _first(trial, f"elbow_lateral_{side}", f"elbow_center_{side}")
         wrist = smooth(trial, f"wrist_{side}")
-        if elbow is not None and wrist is not None:
+        if shoulder is not None and elbow is not None and wrist is not None:
             parts += [("upper_arm", shoulder, elbow), ("forearm", elbow, wrist), ("hand", wrist, wrist)]
-    neck, hip = np.mean(shoulders, axis=0), np.mean(hips, axis=0)
+    hip, leans = np.mean(hips, axis=0), len(shoulders) < len(SIDES)
+    neck = hip + np.array([0.0, 0.0, TRUNK]) if leans else np.mean(shoulders, axis=0)
     parts += [("whole_trunk", neck, hip), ("head", neck + 0.5 * (neck - hip), neck)]
     mass = np.array([table[name]["mass_fraction"] for name, _, _ in parts])
     places = [a + table[name]["com_fraction"] * (b - a) for name, a, b in parts]
-    return np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
+    center = np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
+    return np.where([leans, leans, False], np.nan, center)
 
 
 def _joint(trial: Trial, joint: str, side: str) -> Array | None:

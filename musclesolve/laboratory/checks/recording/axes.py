@@ -125,6 +125,8 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     if required is None or not mass > 0.0 or reversed_pairs(case.trial, case.trial.markers)[1]:
         return
     at, due = required.time[required.frames], mass * required.due[required.frames][:, :2]
+    if not np.isfinite(due).all():
+        return
     force = np.stack([at_times(plate.time, smooth_force(plate)[:, :2], at) for plate in plates])
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))
     every = tuple(range(len(plates)))

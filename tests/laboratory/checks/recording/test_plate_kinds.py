@@ -24,6 +24,8 @@ from musclesolve.laboratory.checks.recording import (
 from musclesolve.laboratory.recording.data import PlateForce
 from musclesolve.laboratory.trial.plates.foot_contacts import touch
 
+LEGS = "asis", "psis", "hip", "knee", "ankle", "heel", "toe", "metatarsal"
+
 
 @pytest.fixture(scope="module")
 def stride() -> Case:
@@ -121,6 +123,17 @@ def test_another_mass_than_the_plates_carry_is_said_in_newtons(
     weight = abs(factor - 1.0) * stated * STANDARD_GRAVITY
     assert entry.cost is not None and entry.cost.size == pytest.approx(weight, rel=0.25)
     assert not found(stride, mass)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.3])
+def test_markers_of_the_legs_suffice_for_the_mass(stride: Case, factor: float) -> None:
+    legs = {name: markers for name, markers in stride.trial.mapping.items() if name.startswith(LEGS)}
+    stated = stride.trial.subject.mass
+    trial = replace(stride.trial, mapping=legs, subject=replace(stride.trial.subject, mass=factor * stated))
+    entries = found(replace(stride, trial=trial), mass)
+    assert bool(entries) == (factor > 1.0)
+    for entry in entries:
+        assert dict(entry.change)["subject", "mass_kg"] == pytest.approx(stated, rel=0.02)
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1000.0, "millimeters"), (100.0, "centimeters")])
