@@ -40,9 +40,9 @@ from musclesolve.tables.text_file import is_file
 
 Role = Literal["markers", "static"]
 ROLES: tuple[Role, ...] = ("markers", "static")
-Fact = Literal["up", "forward", "plates", "mapping", "upright"]
-"""What a trial file states (an axis of the files, a plate of a foot, a landmark), and whether the subject stands or
-walks upright in these axes."""
+Fact = Literal["up", "forward", "plates", "mapping", "upright", "standing"]
+"""What a trial file states (an axis of the files, a plate of a foot, a landmark), and whether the subject is upright in
+these axes: in the motion (upright), in the standing trial (standing)."""
 REACH = 0.2
 """Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
 disturbs the range by less than 0.5 % of its height."""
@@ -167,9 +167,13 @@ def case_of(trial: Trial) -> Case:
 
 def _case(document: Document, trial: Trial, unknown: set[Fact], findings: Sequence[Finding] = ()) -> Case:
     """Return the case with what the markers show beside what the trial file leaves open."""
-    up = upward(trial, trial.markers)
-    tilted = up is not None and up[2] < ALONG
-    return Case(document, trial, tuple(findings), frozenset(unknown | ({"upright"} if tilted else set())))
+    tilted = set[Fact]()
+    recordings: dict[Fact, Markers | None] = {"upright": trial.markers, "standing": trial.static}
+    for fact, markers in recordings.items():
+        up = None if markers is None else upward(trial, markers)
+        if up is not None and up[2] < ALONG:
+            tilted.add(fact)
+    return Case(document, trial, tuple(findings), frozenset(unknown | tilted))
 
 
 def _findings(faults: Faults) -> list[Finding]:

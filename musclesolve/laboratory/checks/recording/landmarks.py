@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.laboratory.checks.case import ROLES, TABLES, Case, recording_check
+from musclesolve.laboratory.checks.case import TABLES, Case, recording_check
 from musclesolve.laboratory.checks.observed_body import ahead, shown
 from musclesolve.laboratory.checks.recording.sides import reversed_pairs
 from musclesolve.laboratory.recording.data import SIDES, Trial
@@ -58,7 +58,8 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no person has, in each recording."""
     trial, reported = case.trial, set[tuple[str, str]]()
-    for markers in (getattr(trial, role) for role in ROLES):
+    standing = None if "standing" in case.unknown else trial.static
+    for markers in (trial.markers, standing):
         for one, other, direction, size in violations(trial, markers) if markers is not None else ():
             if (one, other) in reported:
                 continue

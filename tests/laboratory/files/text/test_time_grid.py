@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
@@ -282,10 +281,10 @@ def test_joint_moments_are_those_of_the_exact_times(recording: Path, tmp_path: P
 def test_check_reports_rounded_times_in_a_note_and_still_finds_a_missing_row(
     recording: Path, tmp_path: Path
 ) -> None:
-    report = examined(with_rounded_times(recording, tmp_path / "copy", 3))
-    assert report.codes == () and any("are rounded" in finding.what for finding in report.findings)
+    report = ms.check(with_rounded_times(recording, tmp_path / "copy", 3))
+    assert report.ok and any("are rounded" in finding.what for finding in report.findings)
     holed = with_rounded_times(recording, tmp_path / "holed", 3, drop=50)
-    assert examined(holed).findings[0].code == "uneven_samples"
+    assert ms.check(holed).findings[0].code == "uneven_samples"
     with refused("uneven_sampling", "near 0.867 s"):
         read_trial(holed)
 
