@@ -198,8 +198,10 @@ class ModelCase:
 
 
 def _span(loads: Sequence[ExternalLoad]) -> tuple[float, float]:
-    """First and last time [s] at which all of some loads are known."""
-    return max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
+    """First and last time [s] at which all of some loads are known; without a load, all times are."""
+    return max((load.time[0] for load in loads), default=-np.inf), min(
+        (load.time[-1] for load in loads), default=np.inf
+    )
 
 
 def scaled(load: ExternalLoad, factor: float, *parts: str) -> ExternalLoad:
