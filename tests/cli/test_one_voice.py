@@ -85,12 +85,18 @@ def lines(judgement) -> list[str]:
     return [each.line for each in judgement.of("error", "warning")]
 
 
+def says(text: str, judgement) -> bool:
+    """Whether a text has all errors and warnings; findings that share a remedy have it once."""
+    found = judgement.of("error", "warning")
+    return all(each.line.partition(" Remedy")[0] in text and each.remedy in text for each in found)
+
+
 def test_run_says_what_check_says(trial, said, computed):
     found = judgement(read_result(computed))
     assert (found.verdict, found.legs, lines(found)) == (said.verdict, said.legs, lines(said))
     assert found.why == said.why
     text = summary(read_result(computed))
-    assert said.label in text and all(each in text for each in lines(said))
+    assert said.label in text and says(text, said)
 
 
 def test_check_has_the_notes_of_the_run(report, computed):
@@ -111,15 +117,14 @@ def test_the_table_of_many_trials_says_what_check_says(said, computed):
 def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
     monkeypatch.setattr("musclesolve.laboratory.report.sections.figures_of", lambda data, kind: {})
     text = page_of(computed, tmp_path)
-    assert said.label in text
-    assert all(each in text for each in lines(said))
+    assert said.label in text and says(text, said)
 
 
 @pytest.mark.in_part(2)
 def test_the_desk_says_what_check_says(trial, said, computed):
     facts = result_facts(computed)
     assert (facts.judgement.verdict, facts.judgement.label) == (said.verdict, said.label)
-    assert facts.remarks[: len(lines(said))] == lines(said)
+    assert says("\n".join(facts.remarks[: len(lines(said))]), said)
 
     assert desk_check(lambda stage, share: None, trial[1]).judgement.as_dict() == said.as_dict()
 
@@ -164,8 +169,13 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
 @pytest.mark.in_part(2)
 def test_a_replay_has_the_findings_of_the_recording(trial, said):
     result = replay(trial[1]).result
-    found = [each for each in judgement(result).findings if each.code not in ("implausible", "reserves")]
-    due = [each for each in said.findings if each.code not in ("implausible", "reserves")]
+    of_result = (
+        "implausible",
+        "reserves",
+        "no_solution",
+    )  # a stream has other filters and no frame is left out
+    found = [each for each in judgement(result).findings if each.code not in of_result]
+    due = [each for each in said.findings if each.code not in of_result]
     assert [each.line for each in found if each.severity != "note"] == [
         each.line for each in due if each.severity != "note"
     ]
@@ -174,9 +184,9 @@ def test_a_replay_has_the_findings_of_the_recording(trial, said):
 def test_a_trial_that_was_changed_in_memory_is_examined_as_it_is():
     trial = ms.read_trial(reference_stride())
     assert trial.as_read
-    late = tuple(replace(plate, time=plate.time + 0.05) for plate in trial.forces)
-    found = judgement(ms.run(replace(trial, forces=late)))
-    assert found.verdict == "not_usable" and found.findings[0].code == "time_offset"
+    heavier = tuple(replace(plate, force=1.3 * plate.force) for plate in trial.forces)
+    found = judgement(ms.run(replace(trial, forces=heavier)))
+    assert found.verdict == "not_usable" and found.findings[0].code == "mass"
 
 
 @pytest.fixture(scope="module", params=["calcn", "tibia"])

@@ -114,7 +114,9 @@ def pipeline(monkeypatch):
         lambda path: SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={})),
     )
     data = result()
-    monkeypatch.setattr(one, "run", lambda trial, progress=None, **options: data.copy())
+    monkeypatch.setattr(one, "prepare", lambda trial, progress, **options: SimpleNamespace())
+    monkeypatch.setattr(one, "findings_of", lambda body, trial: [])
+    monkeypatch.setattr(one, "shared_result", lambda body, *further: data.copy())
     monkeypatch.setattr(one, "result_content", lambda data: b"new")
     monkeypatch.setattr("musclesolve.laboratory.report.page.trial_report", lambda result, path: b"page")
     monkeypatch.setattr(save, "FIGURES", {})
