@@ -230,7 +230,7 @@ def test_check_run_and_share_say_the_same_of_a_model(model_trial):
         )
     codes = {each.code for each in said.of("error")}
     assert (codes, said.verdict) == (
-        (set(), "not_plausible") if on == "calcn" else ({"load_body"}, "not_usable")
+        (set(), "not_usable") if on == "calcn" else ({"load_body"}, "not_usable")
     )
     if on == "tibia":
         assert all(each.cost.size > 100.0 and "ankle" in each.cost.of for each in said.of("error"))

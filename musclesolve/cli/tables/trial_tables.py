@@ -11,15 +11,7 @@ from rich.table import Column, Table
 from musclesolve._util.messages import shortened
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.laboratory.results.finding import SEVERITIES, Finding, Severity
-from musclesolve.laboratory.results.judgement import (
-    IN_PART,
-    LABELS,
-    NOT_PLAUSIBLE,
-    NOT_USABLE,
-    USABLE,
-    WITH_CARE,
-    Report,
-)
+from musclesolve.laboratory.results.judgement import LABELS, NOT_USABLE, USABLE, WITH_CARE, Report
 from musclesolve.laboratory.results.tables.lines import decimal, line, names, numbers, titled_table, words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
@@ -107,7 +99,7 @@ def _where(entry: Finding, report: Report) -> str:
     return place.field or "" if place.file and place.file.name == report.path.name else str(place)
 
 
-CELLS = {USABLE: "usable", WITH_CARE: "care", IN_PART: "part", NOT_PLAUSIBLE: "implaus.", NOT_USABLE: "NO"}
+CELLS = {USABLE: "usable", WITH_CARE: "care", NOT_USABLE: "NO"}
 COUNTS = {
     "solved": "\nsolved",
     "with_reserve": "with\nreserve",

@@ -126,8 +126,8 @@ def total_force(case: Case, time: Array) -> Array:
 def center_of_mass(trial: Trial) -> Array | None:
     """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
-    Unseen arms move with the trunk. Without shoulders the trunk stays upright on the pelvis: the height is that of the
-    center of mass, and the horizontal place is NaN. None where pelvis, knees, ankles or feet are not seen.
+    Unseen arms move with the trunk. Without shoulders the trunk stays upright on the pelvis: then the height is the one
+    of the center of mass, and the horizontal place is NaN. None where pelvis, knees, ankles or feet are not seen.
     """
     table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []

@@ -8,14 +8,15 @@ A trial is judged by its findings, of which there are three kinds:
 
 The verdict on a leg is the worst that applies:
 
-    not usable      an error was found, or no analyzed frame has a valid solution
-    not plausible   a criterion of plausibility fails
-    in part         analyzed frames have no valid solution, or most need a reserve
-    with care       a warning was found, on the trial or on its result (`_cautions`), frames need a reserve, the result
-                    is at the edge of what was measured, or there was nothing to compare it with
+    not usable      an error was found, no analyzed frame has a valid solution, or a criterion of plausibility fails
+    with care       a warning was found, on the trial or on its result (`_cautions`), frames have no valid solution or
+                    need a reserve, the result is at the edge of what was measured, or there is nothing to compare it
+                    with
     usable          none of these
 
-The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not.
+The verdict on the trial is the worst of its legs; it is usable with care where one leg is usable and an error, or
+frames without a solution, spoil the other.
+At most three reasons stand beside a verdict (`Judgement.use`).
 Consequences of an error are no separate findings: a leg with an error has the findings of the first kind alone.
 """
 
@@ -42,26 +43,26 @@ from musclesolve.laboratory.results.finding import (
     finding,
     sorted_findings,
 )
-from musclesolve.laboratory.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
-from musclesolve.laboratory.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
+from musclesolve.laboratory.results.plausibility import (
+    AT_EDGE,
+    NOT_KNOWN,
+    NOT_PLAUSIBLE,
+    Plausibility,
+    plausibility,
+)
 from musclesolve.sharing.status import verdict_reason, verdict_words
 
-NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
-    *("not_usable", "not_plausible", "in_part", "with_care", "usable"),
-)
+ORDER = NOT_USABLE, WITH_CARE, USABLE = "not_usable", "with_care", "usable"
 """Verdicts, the worst first; judgement.toml has their words."""
-ORDER = (NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE)
 LABELS = {name: entry["label"] for name, entry in bundled_toml(__package__, "judgement.toml").items()}
 """Verdict -> its words."""
 WEAK = 0.5
 """Correlation below which activation and EMG disagree."""
 USUAL_FIBERS = (0.4, 1.6)
 """Normalized fiber lengths outside of which a fiber produces no active force."""
-MOST_NAMES, NAMED_CAUTIONS = 8, 4
+MOST_NAMES, MOST_REASONS = 8, 3
 FULL_FOR = 0.2
 """Share of the valid frames at full activation beyond which the others take over much of a muscle."""
-MOST = 0.5
-"""Share of valid frames with a reserve beyond which muscle forces are mostly lower bounds."""
 
 
 def counted_verdicts(verdicts: Iterable[str]) -> str:
@@ -95,9 +96,14 @@ class Judgement:
         """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
         entry, of_codes = bundled_toml(__package__, "judgement.toml")[self.verdict], codes()
         faults = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
-        cautions = [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
+        unusable = [
+            SIDE_NAMES.get(side, side) for side, verdict in self.legs.items() if verdict == NOT_USABLE
+        ]
         named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
-        because = "; ".join(named) or shortened(cautions, NAMED_CAUTIONS, "; ")
+        reasons = [text.format(sides=" and ".join(unusable)) for text in named]
+        if not reasons or self.verdict == WITH_CARE:
+            reasons += [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
+        because = shortened(reasons, MOST_REASONS, "; ")
         return str(entry["use"]).format(because=because or "see the verdict below")
 
     @property
@@ -127,7 +133,7 @@ class Judgement:
     @property
     def usable(self) -> bool:
         """Whether the forces, or a part of them, may be used: no error spoils them, and they are plausible."""
-        return self.verdict not in (NOT_USABLE, NOT_PLAUSIBLE)
+        return self.verdict != NOT_USABLE
 
     @property
     def complete(self) -> bool:
@@ -219,30 +225,34 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
 @once
 def judge(facts: Facts) -> Judgement:
     """Judge a result by its findings, its frames and its facts."""
-    judged, legs = plausibility(facts), dict[str, str]()
+    judged, legs, of_verdict = plausibility(facts), dict[str, str](), set[str]()
     on_trial = judged.with_deciding(facts.findings)
     findings, cautions = list(on_trial), list(_cautions(facts))
     for side, leg in facts.legs.items():
-        of_leg = [entry for entry in on_trial if entry.side in ("", side)]
+        of_leg, plausible = [entry for entry in on_trial if entry.side in ("", side)], NOT_KNOWN
         if not any(entry.severity == "error" for entry in of_leg):
             known = {entry.code for entry in of_leg}
             on_result = [*_of_frames(leg), *_of_plausibility(judged, side, known), *cautions]
             findings += on_result
             of_leg += on_result
-        verdict = _verdict_of_leg(leg, judged.verdict_of(side), of_leg)
+            plausible = judged.verdict_of(side)
+        verdict = _verdict_of_leg(leg, plausible, of_leg)
         if verdict is not None:
             legs[side] = verdict
+            of_verdict.add(plausible if leg.valid else NOT_KNOWN)
     ordered = sorted_findings(findings)
-    verdicts = set(legs.values())
-    worst = min(verdicts, key=ORDER.index, default=NOT_USABLE)
-    verdict = IN_PART if worst == NOT_USABLE and verdicts - {NOT_USABLE, NOT_PLAUSIBLE} else worst
+    verdict = min(legs.values(), key=ORDER.index, default=NOT_USABLE)
+    if verdict == NOT_USABLE and NOT_PLAUSIBLE not in of_verdict and set(legs.values()) - {NOT_USABLE}:
+        verdict = WITH_CARE  # one leg is usable, and what spoils the other is of this leg alone
     why = [*_counts(ordered), certified(facts)]
-    if any(verdict != NOT_USABLE for verdict in legs.values()):
+    if NOT_PLAUSIBLE in of_verdict or any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
-    because = judged.decisive
-    if verdict == NOT_USABLE:
-        because = () if "error" in {fault.severity for fault in ordered} else ("no_solution",)
-    elif verdict == WITH_CARE and "warning" not in {fault.severity for fault in ordered}:
+    severities, because = {fault.severity for fault in ordered}, tuple[str, ...]()
+    if verdict == NOT_USABLE and "error" not in severities:
+        because = judged.decisive or ("no_solution",)
+    elif verdict == WITH_CARE and NOT_USABLE in legs.values():
+        because = ("one_leg",)
+    elif verdict == WITH_CARE and "warning" not in severities:
         because = ("not_compared" if judged.why_not_known else "not_certified",)
     return Judgement(ordered, legs, verdict, tuple(why), because)
 
@@ -253,16 +263,11 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
     analyzed = leg.valid + leg.without_solution
     if not analyzed:
         return None
-    if "error" in severities or not leg.valid:
+    if "error" in severities or not leg.valid or plausible == NOT_PLAUSIBLE:
         return NOT_USABLE
-    if plausible == IMPLAUSIBLE:
-        return NOT_PLAUSIBLE
-    if leg.without_solution or leg.with_reserve > MOST * leg.valid:
-        return IN_PART
-    certified = np.isfinite(leg.largest_gap)
-    if "warning" in severities or plausible in (NOT_KNOWN, AT_EDGE) or not certified:
-        return WITH_CARE
-    return USABLE
+    certified = np.isfinite(leg.largest_gap) and not leg.without_solution
+    care = "warning" in severities or plausible in (NOT_KNOWN, AT_EDGE) or not certified
+    return WITH_CARE if care else USABLE
 
 
 def _of_frames(leg: LegFacts) -> list[Finding]:
@@ -326,7 +331,7 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
     known: codes of the findings on the trial; a criterion of the same name would repeat them.
     """
-    findings, is_outside = [], judged.verdict_of(side) == IMPLAUSIBLE
+    findings, is_outside = [], judged.verdict_of(side) == NOT_PLAUSIBLE
     for comparison in (*judged.failed, *judged.at_edge):
         if comparison.side in ("", side) and comparison.criterion not in known:
             values = {"sentence": comparison.sentence, "remedy": judged.remedy(comparison)}
@@ -361,7 +366,7 @@ def certified(facts: Facts) -> str:
 
 def _compared(judged: Plausibility) -> str:
     """Return a sentence that compares the contact forces with measurements by implants."""
-    if judged.verdict == IMPLAUSIBLE:
+    if judged.verdict == NOT_PLAUSIBLE:
         return f"{capitalized(judged.use)}."
     if judged.verdict == AT_EDGE:
         unknown = f" Peaks are not compared: {judged.why_not_known}." if judged.why_not_known else ""

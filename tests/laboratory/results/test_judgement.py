@@ -25,8 +25,6 @@ from musclesolve.laboratory.results.finding import (
     texts,
 )
 from musclesolve.laboratory.results.judgement import (
-    IN_PART,
-    NOT_PLAUSIBLE,
     NOT_USABLE,
     ORDER,
     USABLE,
@@ -76,7 +74,7 @@ def test_an_error_makes_a_trial_not_usable_whatever_its_frames_are():
 def test_an_error_of_one_leg_leaves_the_other():
     judged = of(result(), on("r", ERROR))
     assert judged.legs == {"r": NOT_USABLE, "l": USABLE}
-    assert judged.verdict == IN_PART
+    assert judged.verdict == WITH_CARE and "the right side is not usable" in judged.use
 
 
 def test_what_follows_from_an_error_is_no_finding_of_its_own():
@@ -99,7 +97,7 @@ def test_frames_without_a_solution_are_a_finding_and_count():
     failed = result()
     set_status(failed, Status.INFEASIBLE, slice(3, 5), 1)
     judged = of(failed)
-    assert judged.legs == {"r": USABLE, "l": IN_PART} and judged.verdict == IN_PART
+    assert judged.legs == {"r": USABLE, "l": WITH_CARE} and judged.verdict == WITH_CARE
     (found,) = [each for each in judged.findings if each.code == "no_solution"]
     assert found.side == "l" and found.what.startswith("2 of 60")
     assert found.remedy.casefold().startswith(Status.INFEASIBLE.remedy.rstrip(".").casefold())
@@ -121,11 +119,11 @@ def test_another_finding_never_makes_a_verdict_better(more, status):
         assert ORDER.index(after.legs[side]) <= ORDER.index(before.legs[side])
 
 
-def test_a_result_that_is_not_plausible_is_worse_than_one_with_failed_frames():
+def test_a_result_that_is_not_plausible_is_not_usable():
     data = result()
     data["joint_reaction"] *= 3.0
     set_status(data, Status.INFEASIBLE, 3, 0)
-    assert of(data).verdict == NOT_PLAUSIBLE
+    assert of(data).verdict == NOT_USABLE
 
 
 def changed(name: str, factor: float = 1.0, status: Status | None = None, **attributes: float):
@@ -145,7 +143,7 @@ def changed(name: str, factor: float = 1.0, status: Status | None = None, **attr
         (partial(changed, "joint_reaction", 3.0), [], "joint contact forces lie outside the range"),
         (partial(changed, "pelvis_residual", 40.0), [], "ground forces and motion disagree"),
         (partial(changed, "gap", np.nan), [], "the file does not hold their certificates"),
-        (partial(changed, "gap", status=Status.INFEASIBLE), [], "You can use a part of the result"),
+        (partial(changed, "gap", status=Status.INFEASIBLE), [], "with care: analyzed frames have no valid solution"),
         (partial(changed, "gap", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
         (lambda: result().assign_attrs(movement="jump"), [], "there are no measurements to compare them with"),
     ],
@@ -159,6 +157,12 @@ def test_the_verdict_says_what_certificates_prove():
     convex, motion = (" ".join(of(changed("gap", stationary_only=n)).why) for n in (0.0, 1.0))
     assert "has the least possible cost, within a gap of 1.0e-13" in convex
     assert "meets the necessary conditions of least cost, within a gap of 1.0e-13" in motion
+
+
+def test_at_most_three_reasons_stand_beside_a_verdict():
+    cautions = [replace(WARNING, code=code) for code in list(codes())[10:16]]
+    use = of(result(), *cautions).use
+    assert use.count(";") == 3 and use.endswith("; and 3 more.")
 
 
 def test_a_result_without_a_solution_says_so():
@@ -179,7 +183,7 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
         data.assign_attrs({FINDINGS: json.dumps([each.as_dict() for each in (jump, small, WARNING)])})
     )
     for judged in (judge(Facts(stored)), of(data, jump, small, WARNING)):
-        assert judged.verdict == NOT_PLAUSIBLE
+        assert judged.verdict == NOT_USABLE
         assert [each.code for each in judged.findings] == ["mass", "implausible", "leap", "plate_baseline"]
     report = Report(Path("t.toml"), (jump, small, WARNING), judge(Facts(stored)))
     assert [each.code for each in report.all_findings] == ["mass", "implausible", "leap", "plate_baseline"]

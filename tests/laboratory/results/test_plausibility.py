@@ -76,7 +76,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert facts.counts.valid == facts.counts.analyzed
     assert failed(doubled) == {"contact"}
     page, said = judge(facts), chosen(statements(facts), "error", "warning")
-    assert page.verdict == "not_plausible"
+    assert page.verdict == "not_usable"
     assert len(said) == 4  # both hips and knees, no ankle
     assert "moments and gait events do not depend" in " ".join(page.why)
     assert (
@@ -107,7 +107,7 @@ def test_the_reason_stands_beside_whatever_the_frames_are(stride):
     doubled = stride.assign(joint_reaction=2.0 * stride["joint_reaction"]).copy(deep=True)
     set_status(doubled, Status.SOLVED_WITH_RESERVE, 5, 0)
     page = judge(Facts(doubled))
-    assert page.verdict == "not_plausible" and "gait events do not depend" in " ".join(page.why)
+    assert page.verdict == "not_usable" and "gait events do not depend" in " ".join(page.why)
 
 
 def test_the_result_of_a_faulty_recording_is_not_usable(stride):
@@ -191,7 +191,7 @@ def test_the_headline_names_the_reason_that_holds(stride):
     said = {}
     for cause, data in causes.items():
         found = judge(Facts(data))
-        assert found.verdict == "not_plausible" and found.because == (cause,)
+        assert found.verdict == "not_usable" and found.because == (cause,)
         said[cause] = found.use
     assert len(set(said.values())) == len(said)
     assert judge(Facts(stride)).because == ()
@@ -234,7 +234,7 @@ def test_a_recording_with_one_cause_has_it_as_its_headline(cause, change, tmp_pa
     copy = TrialCopy()
     change(copy, tmp_path)
     found = judge(Facts(ms.run(copy.write(tmp_path / "spoiled"))))
-    assert (found.verdict, found.because) == ("not_plausible", (cause,))
+    assert (found.verdict, found.because) == ("not_usable", (cause,))
 
 
 def test_reserves_and_emg():

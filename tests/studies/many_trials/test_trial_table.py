@@ -18,7 +18,7 @@ from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 JUDGED = "walking", "plausible", "right hip 4.3 BW", "usable", []
-UNKNOWN = "unknown", "not known", "none", "in_part", ["4 of 100 frames have no valid solution"]
+UNKNOWN = "unknown", "not known", "none", "with_care", ["4 of 100 frames have no valid solution"]
 FINE = Measures(1000, 0, 0, 476, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0}, *JUDGED)
 BAD = Measures(90, 6, 4, 0, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan}, *UNKNOWN)
 

@@ -223,14 +223,7 @@ PANELS = 4
 LONGEST_NAME = 40
 """Letters of the muscles in the title of a panel, which leave room for r."""
 EMG, LINE = "#c9ced5", "#a91223"
-VERDICTS = {
-    "usable": "#00694c",
-    "with-care": "#8a5a00",
-    "not-plausible": "#8a5a00",
-    "in-part": "#9a4600",
-    "not-usable": "#a11d1d",
-    "not-known": "#56606b",
-}
+VERDICTS = {"usable": "#00694c", "with-care": "#8a5a00", "not-usable": "#a11d1d", "not-known": "#56606b"}
 """Color of a verdict by its class, as of the badges of pages (style.css)."""
 
 
