@@ -32,7 +32,6 @@ from musclesolve.laboratory.markers.landmarks import (
     FUNCTIONAL,
     HINGES,
     TRUNK,
-    WANDS,
     Weights,
     absences,
     examined_mapping,
@@ -257,7 +256,6 @@ def _rigid(names: list[str], tracked: Mapping[str, Array], places: Mapping[str, 
 
 LEAST_SHARE = 0.5
 """Least share of the landmarks of a set in the recordings for the set to be considered."""
-_WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
 MARKER = "MARKER"
 """Stands for the name of a marker in the line of a landmark that a draft leaves open."""
 MOST_NAMES, MOST_ALIKE = 24, 5
@@ -465,23 +463,10 @@ def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, perso
     return any(0.0 < np.isfinite(path).all(axis=1).mean() < SEEN for path in shown)
 
 
-def _instead(landmark: str, standing: bool) -> str:
-    """A landmark that may be mapped instead of another one, and all that it needs besides.
-
-    A wand shows the plane of a joint, the width how far its center is from the lateral marker, and the standing trial
-    the circle on which it lies.
-    """
-    joint = next((joint for joint, wand in WANDS.items() if stem(landmark) == wand), None)
-    if joint is None:
-        return landmark
-    trial = "" if standing else ", and a standing trial: static in [files]"
-    return f"{landmark} together with {joint}_width_m in [subject]{trial}"
-
-
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
     """Resolve a choice by the readers of trial files."""
     required = [name for name, landmark in landmarks().items() if landmark.required]
-    document, content, _ = scratch(_WIDTHS + draft_text((), choice.tables))
+    document, content, _ = scratch(draft_text((), choice.tables))
     try:
         requested = requested_mapping(document, content, choice.walk, choice.static)
         clusters = read_clusters(document, requested.tables["clusters"])
@@ -559,7 +544,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     reasons = Counter(choice.missing.values())
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
-        others = [_instead(other, choice.static is not None) for other in landmark.instead]
+        others = list(landmark.instead)
         what = landmark.description + (f" (or map {', or '.join(others)})" if others else "")
         todo = f"enter the marker of {name}, {what}: {reason}"
         words = (what, "") if reasons[reason] > MOST_ALIKE else ("", todo)

@@ -77,13 +77,7 @@ TIME = (
 KEY_POINT_SETS = ("opencap", "halpe_26", "blazepose", "theia")
 """Marker sets of key points that programs find in video."""
 NO_PLATES = "no file here has columns of a plate"
-PLACEHOLDER = {
-    "mass_kg": USUAL_MASS,
-    "stature_m": 1.7,
-    "sex": "male",
-    "knee_width_m": 0.1,
-    "ankle_width_m": 0.07,
-}
+PLACEHOLDER = {"mass_kg": USUAL_MASS, "stature_m": 1.7, "sex": "male"}
 """Placeholder of the subject while the recording is read; it is never written."""
 SPLIT = 0.1
 """Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
@@ -401,12 +395,6 @@ def _files_table(
         lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
     else:
         about.append("No standing trial was found: segments are measured on the motion itself.")
-        if choice.widths:
-            todo = (
-                f"enter the standing trial: no medial marker shows the {' and '.join(choice.widths)}, and the axis of "
-                "such a joint is measured on the subject who stands"
-            )
-            lines.append(Line("static", "standing.c3d", "an example", todo, open=True))
     if files.forces is not None:
         comment = _length(files.forces.table, "plates", len(files.forces.plates))
         name, todo = name_from(files.forces.path, trial), files.unclear.get("forces", "")

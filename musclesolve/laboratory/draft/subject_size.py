@@ -129,9 +129,10 @@ def subject_table(
             lines.append(Line(key, round(0.001 * float(np.mean(widths)), 4), source))
         else:
             todo = (
-                f"enter the distance between the {ends} [m]: no medial marker shows it, and no file states it"
+                f"measure the distance between the {ends} [m], if you can: no medial marker shows it, and no file "
+                "states it; without this line it is taken as usual at the stature"
             )
-            lines.append(Line(key, None, "", todo, open=True))
+            lines.append(Line(key, {"knee": 0.1, "ankle": 0.07}[joint], "", todo, open=True))
     standing = None if case is None else case.trial.static
     if case is not None and standing is not None:
         ankles = seen(middle_path(standing, case.trial.mapping, both("ankle_lateral")))[:, 2]

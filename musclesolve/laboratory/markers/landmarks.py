@@ -14,7 +14,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import few, similar
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Trial
-from musclesolve.laboratory.recording.trial_settings import RecordedSettings, SubjectSettings
+from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 from musclesolve.tables.document import Document
 from musclesolve.tables.number_rows import repeated_name
 from musclesolve.tables.sampled import Markers
@@ -409,59 +409,13 @@ def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
     return suffix == "medial" and joint in WANDS and f"{WANDS[joint]}_{landmark[-1]}" in mapping
 
 
-def joint_errors(
-    document: Document,
-    mapping: Mapping[str, Weights],
-    subject: SubjectSettings,
-    static: bool,
-    functional: Collection[str] = (),
-) -> list[InputError]:
-    """Return an error for each missing landmark or dimension without which pelvis or joints cannot be found.
-
-    `subject` is the table [subject], `static` whether there is a standing trial, `functional` the functional joints,
-    which need a joint width if only one marker is mapped.
-    """
-    errors = []
+def pelvis_error(document: Document, mapping: Mapping[str, Weights]) -> InputError | None:
+    """Return the error of a mapping that does not show the pelvis."""
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
-    if not shows_spines(mapping) and not (hips and (any(shoulders) or "neck_base" in mapping)):
-        spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
-        expected = f"{spines}; or both hip_center and {others}"
-        remedy = "map the markers of the pelvis"
-        errors.append(
-            document.fault("missing_marker", "mapping", "the pelvis is not shown", expected, remedy)
-        )
-    without_static: list[InputError] = []
-    for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
-        ways = {side: [suffix for suffix in ENDS if f"{joint}_{suffix}_{side}" in mapping] for side in SIDES}
-        if joint in functional:
-            sides = [side for side in SIDES if one_marker(mapping, joint, side)]
-        else:
-            sides = [side for side in SIDES if needs_chord(mapping, joint, side)]
-        if not sides:
-            continue
-        only = next(iter(ways[sides[0]]), "lateral")
-        reason = f"only the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
-        other = "lateral" if only == "medial" else "medial"
-        medial = f"{joint}_{other}_{sides[0]} in [mapping]"
-        if subject[f"{joint}_width_m"] is None:
-            errors.append(
-                document.fault(
-                    "missing_key",
-                    "subject",
-                    reason,
-                    f"{joint}_width_m, the distance between the {ends}, or {medial}",
-                    f"measure it and add {joint}_width_m = ... to [subject]",
-                )
-            )
-        if not static and joint not in functional:
-            without_static.append(
-                document.fault(
-                    "missing_key",
-                    "files",
-                    reason,
-                    f"a standing trial, or {medial}",
-                    'add static = "..." to [files]',
-                )
-            )
-    return errors + without_static[:1]
+    if shows_spines(mapping) or (hips and (any(shoulders) or "neck_base" in mapping)):
+        return None
+    spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
+    expected = f"{spines}; or both hip_center and {others}"
+    remedy = "map the markers of the pelvis"
+    return document.fault("missing_marker", "mapping", "the pelvis is not shown", expected, remedy)

@@ -16,9 +16,9 @@ from musclesolve.laboratory.markers.landmarks import (
     cluster_rounds,
     examined_mapping,
     functional_joints,
-    joint_errors,
     markers_of,
     other_marker_set,
+    pelvis_error,
     read_clusters,
 )
 from musclesolve.laboratory.markers.marker_names import (
@@ -94,9 +94,8 @@ def read_marker_mapping(
             said = [cluster], "there is no cluster", clusters, "carried", marker
             if faults.passes("mapping", document.check_known, *said):
                 carried[marker] = cluster
-    if not wrong and not (unread and chosen):
-        standing = static is not None or unread
-        faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))
+    hidden = None if wrong or (unread and chosen) else pelvis_error(document, mapping)
+    faults.add("mapping", *(() if hidden is None else (hidden,)))
     # Landmarks carried by a cluster at fault are missing because of this fault.
     uncarried = tables["carried"].keys() - carried.keys()
     mapping = {name: weights for name, weights in mapping.items() if not uncarried & set(weights)}

@@ -290,6 +290,7 @@ class Following:
     """
 
     recording: Recording
+    subject: Subject
     stance: Posture
     shapes: Shapes
     shown: Indices
@@ -325,10 +326,7 @@ class Following:
             body: (np.stack([reference[name] for name in names]), [next(places) for _ in names])
             for body, (reference, names) in shapes.items()
         }
-        medials = tuple(
-            f"{joint}_medial_{side}"
-            for joint, side in (() if recording.static is None else unseen(landmarks))
-        )
+        medials = tuple(f"{joint}_medial_{side}" for joint, side in unseen(landmarks))
         # The rules are linear in the positions: applied to unit vectors they give the weights of the positions.
         sources = (*landmarks, *medials, "hip_r", "hip_l", "up", "vertical")
         one = dict(zip(sources, np.eye(len(sources)), strict=True))
@@ -338,6 +336,7 @@ class Following:
         weights = np.stack([*points.values(), *lines.values()])
         return cls(
             recording,
+            subject,
             stance,
             body_shapes(recording, bodies),
             np.array(shown, np.intp),
@@ -371,7 +370,9 @@ class Following:
         medials: Points = {}
         if self.medials:
             assumed = {f"hip_{side}": of_pelvis[:, k] for k, side in enumerate(SIDES)}
-            moving, triangles = moving_medials(self.recording, seen.moving, assumed, self.stance.pelvis)
+            moving, triangles = moving_medials(
+                self.recording, self.subject, seen.moving, assumed, self.stance.pelvis
+            )
             if checked:
                 motion_plausibility.check_rigid(self.recording, triangles)
             bodies = bodies | triangles

@@ -96,15 +96,15 @@ def shoulder_center(acromion: Array, elbow: Array) -> Array:
     return acromion + SHOULDER_SHARE * (elbow - acromion)
 
 
-def standing_medials(
-    recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
+def with_chords(
+    recording: Recording, subject: Subject, seen: Mapping[str, Array], hips: Mapping[str, Array]
 ) -> Points:
-    """Return the landmarks (3,) of the standing subject, completed with medial landmarks by the chord function.
+    """Return landmarks (..., 3), completed with medial landmarks by the chord function.
 
     A medial landmark is placed so that the center is midway between it and the lateral one. Hip centers "hip_r",
-    "hip_l" (3,) [m] are by regression; mapped hip centers have priority.
+    "hip_l" (..., 3) [m] are by regression; mapped hip centers have priority.
     """
-    points = dict(standing)
+    points = dict(seen)
     for joint, side in unseen(points):
         lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
         above, offset = _above(points, hips, joint, side), subject.chord_offset(joint)
@@ -117,13 +117,16 @@ def standing_medials(
 
 
 def moving_medials(
-    recording: Recording, moving: Points, hips: Points, standing: Points
+    recording: Recording, subject: Subject, moving: Points, hips: Points, standing: Points
 ) -> tuple[Points, dict[str, Poses]]:
     """Return the landmarks (T, 3) of the motion, completed with medial landmarks that no marker shows.
 
-    Returns also the poses of the triangles to which these landmarks are fixed, each by the names of its corners.
-    `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
+    They are fixed to triangles of markers, as in the standing trial. Without one, the chord function places them frame
+    by frame. Returns also the poses of the triangles, each by the names of its corners. `standing` holds landmarks and
+    hip centers by regression (3,) [m], the others are (T, 3) [m].
     """
+    if recording.static is None:
+        return with_chords(recording, subject, moving, hips), {}
     points = dict(moving)
     triangles: dict[str, Poses] = {}
     for joint, side in unseen(points):

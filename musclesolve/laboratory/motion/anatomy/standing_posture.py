@@ -4,6 +4,7 @@ With a standing trial it is the median posture. Without one it is composed from 
 at its mean tilt while the subject is upright, and each leg at an instant at which its foot stands flat.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,12 +20,14 @@ from musclesolve.laboratory.motion.anatomy.joint_centers import (
     hip_needs,
     joint_center,
     neutral_axes,
+    pelvic_landmarks,
     standing_hips,
-    standing_medials,
     trunk_top,
+    unseen,
     upright_tilt,
+    with_chords,
 )
-from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, standing_landmarks
+from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, registered, standing_landmarks
 from musclesolve.laboratory.motion.anatomy.rotation_estimates import functional_hips
 from musclesolve.laboratory.recording.data import SIDES, Recording, Side, Subject
 
@@ -59,7 +62,7 @@ def posture(
     Marker positions (3,) of the standing trial are empty without one. In this case the tilt of the pelvis is assumed,
     and `tilt_error` [rad] is added to it.
     """
-    notes: list[str] = []
+    notes = chord_notes(subject, [joint for joint, _ in unseen(moving)])
     if recording.static is None:
         tilt, note = neutral_tilt(moving, subject.stature)
         pelvis = assumed_standing(moving, tilt + tilt_error)
@@ -77,15 +80,44 @@ def posture(
     notes += hip_notes
     legs: dict[Side, Points] = {}
     if recording.static is None:
+        if unseen(moving):
+            moving = with_chords(recording, subject, moving, moving_hips(recording, pelvis, moving, hips))
         for side in SIDES:
             flat = flattest(moving, side)
             legs[side] = leg_centers({name: point[flat] for name, point in moving.items()}, side)
     else:
-        pelvis = standing_medials(recording, subject, pelvis, hips)
+        pelvis = with_chords(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
         if "leg" in hip_needs(regression) and subject.leg_length is None:
             notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
+
+
+def chord_notes(subject: Subject, joints: Collection[str]) -> list[str]:
+    """Return a sentence on each joint that only a lateral marker shows, with its width."""
+    notes, stated = [], {"knee": subject.knee_width, "ankle": subject.ankle_width}
+    for joint in dict.fromkeys(joints):
+        width = f"{1000.0 * subject.width(joint):.0f} mm wide"
+        if stated[joint] is None:
+            width += (
+                f", as usual at a stature of {subject.stature:g} m: {joint}_width_m states the measured width"
+            )
+        notes.append(
+            f"No medial marker shows the {joint}: its center lies inward of the lateral marker, in the plane of the "
+            f"marker on the side of the segment. The {joint} is taken as {width}."
+        )
+    return notes
+
+
+def moving_hips(recording: Recording, pelvis: Points, moving: Points, hips: Points) -> Points:
+    """Return hip centers (T, 3) [m] fixed in the pelvis (3,) whose landmarks move (T, 3)."""
+    names = pelvic_landmarks(pelvis)
+    shape, paths = (
+        np.stack([pelvis[name] for name in names]),
+        np.stack([moving[name] for name in names], axis=1),
+    )
+    poses = registered(recording, shape, paths, "pelvis")
+    return {name: poses.point(place) for name, place in hips.items()}
 
 
 def flattest(moving: Points, side: Side) -> int:

@@ -14,6 +14,7 @@ from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.laboratory.forces import anatomy
 from musclesolve.laboratory.motion.anatomy.joint_centers import chord_center
+from musclesolve.laboratory.recording.data import USUAL_WIDTH
 from musclesolve.tables import read_trc
 
 MEDIAL = tuple(f"{side}{joint}" for side in "RL" for joint in ("KNM", "ANM"))
@@ -129,19 +130,49 @@ def test_a_width_that_no_leg_has_room_for_is_refused_at_its_line(tmp_path) -> No
         anatomy(read_trial(path))
 
 
+def without_clusters(path) -> None:
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.index("[clusters]")] + text[text.index("[[force]]") :], encoding="utf-8")
+
+
 def test_a_joint_without_any_way_to_its_center_is_refused(tmp_path) -> None:
     path = with_wands(tmp_path)
     without_medial(path)
-    with pytest.raises(InputError, match=r"shows the right knee(.|\n)*knee_width_m"):
-        read_trial(path)
-
-
-def test_the_chord_function_asks_for_a_standing_trial(tmp_path) -> None:
-    path = with_wands(
-        tmp_path, ('sex = "female"\n', 'sex = "female"\n' + WIDTHS), ('static = "static.trc"\n', "")
+    lines = path.read_text(encoding="utf-8").split("\n")
+    path.write_text(
+        "\n".join(line for line in lines if not line.startswith("thigh_wand_r")), encoding="utf-8"
     )
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text[: text.index("[clusters]")] + text[text.index("[[force]]") :], encoding="utf-8")
-    without_medial(path)
-    with pytest.raises(InputError, match=r"shows the right knee(.|\n)*standing trial"):
+    with pytest.raises(InputError, match=r"knee_medial_r"):
         read_trial(path)
+
+
+def test_a_width_that_is_not_stated_is_usual_at_the_stature(tmp_path) -> None:
+    path = with_wands(tmp_path)
+    without_clusters(path)
+    without_medial(path)
+    trial = read_trial(path)
+    usual = {joint: share * trial.subject.stature for joint, share in USUAL_WIDTH.items()}
+    assert trial.subject.width("knee") == usual["knee"]
+    found = anatomy(trial)
+    for joint, width in usual.items():
+        center, lateral = found.points[f"{joint}_r"], found.stance.legs["r"]
+        assert center.shape[1] == 3
+        apart = np.linalg.norm(lateral[f"{joint}_lateral_r"] - lateral[joint])
+        assert apart == pytest.approx(0.5 * (width + trial.subject.marker_diameter), abs=1e-9)
+        said = f"The {joint} is taken as {1000.0 * width:.0f} mm wide, as usual at a stature"
+        assert any(said in note for note in found.notes)
+
+
+def test_the_chord_function_needs_no_standing_trial(tmp_path) -> None:
+    path = with_wands(tmp_path, ('sex = "female"\n', 'sex = "female"\n' + WIDTHS))
+    without_clusters(path)
+    without_medial(path)
+    standing = anatomy(read_trial(path))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('static = "static.trc"\n', ""), encoding="utf-8")
+    found = anatomy(read_trial(path))
+    for name in ("knee_r", "knee_l", "ankle_r", "ankle_l"):
+        np.testing.assert_allclose(found.points[name], standing.points[name], atol=2e-3, err_msg=name)
+    for side in "rl":
+        name = f"knee_axis_{side}"
+        np.testing.assert_allclose(found.directions[name], standing.directions[name], atol=0.02)
