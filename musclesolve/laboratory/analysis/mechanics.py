@@ -30,6 +30,7 @@ from musclesolve.laboratory.motion.motion_plausibility import (
     MotionValidity,
     MotionWarning,
     ambiguous_warnings,
+    beside_marker_jumps,
     change_warnings,
     consistency_warnings,
     foot_residual,
@@ -154,7 +155,10 @@ class Mechanics:
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         feet = {side: foot_residual(self.fit.points, self.marker_residual, side) for side in SIDES}
         return MotionValidity(
-            steady=without_joint_jump(self.joint_rotations, self.motion.time),
+            steady=without_joint_jump(self.joint_rotations, self.motion.time)
+            & ~beside_marker_jumps(
+                self.measured.trial, self.motion.time, self.measured.filter.cutoff_hz.min()
+            ),
             foot_in_place={side: distance <= FOOT_LIMIT for side, distance in feet.items()},
             balanced=self.support.carries if self.predicted else balanced(residual, self.balance_limit),
             consistent=self.fitted & (self.constraint_violation <= INCONSISTENT),

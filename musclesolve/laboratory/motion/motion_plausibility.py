@@ -20,7 +20,9 @@ from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, BEYOND_SOLES, WALKING_FORCE, Support
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MotionChange
+from musclesolve.laboratory.markers.gaps.gap_filling import jumps as marker_jumps
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses
+from musclesolve.laboratory.markers.landmarks import ARMS_AND_HEAD, landmarks
 from musclesolve.laboratory.motion.anatomy.joint_centers import between
 from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights
@@ -154,6 +156,27 @@ def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
         for frame in np.flatnonzero(jumps(rotation, np.diff(time))):
             frames[max(frame + 1 - REACH, 0) : frame + 1 + REACH] = False
     return frames
+
+
+def beside_marker_jumps(trial: Trial, time: Array, cutoff_hz: float) -> Mask:
+    """Return a mask (T,) of frames within one period of the filter of a jump of a marker of the legs or the pelvis.
+
+    Farther away a step of a marker changes its filtered path by less than one percent of the step. Times (T,) [s].
+    """
+    known = landmarks()
+    above = {
+        marker
+        for name, weights in trial.mapping.items()
+        if known[name].on in ARMS_AND_HEAD
+        for marker in weights
+    }
+    used = [name for name in trial.used_markers if name not in above]
+    paths = np.stack([trial.markers[name] for name in used], axis=1)
+    jumping = marker_jumps(paths, trial.markers.rate).any(axis=1)
+    away = np.full(time.size, np.inf)
+    for instant in trial.markers.time[jumping]:
+        away = np.minimum(away, np.abs(time - instant))
+    return np.asarray(away < 1.0 / cutoff_hz)
 
 
 def _jump_times(jumping: Mask, time: Array) -> tuple[tuple[tuple[float, float], ...], str]:

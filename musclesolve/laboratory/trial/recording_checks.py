@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import SLOWEST_HZ
 from musclesolve.errors import file_error
-from musclesolve.laboratory.markers.gaps.gap_filling import jumps, largest_jump, missing
+from musclesolve.laboratory.markers.gaps.gap_filling import missing
 from musclesolve.laboratory.markers.landmarks import back_landmarks, landmarks
 from musclesolve.laboratory.recording.data import SIDES, Recording, Trial
 from musclesolve.laboratory.trial.plates.foot_forces import plate_gap_error
@@ -58,9 +58,8 @@ def check_trial(trial: Trial, document: Document, plates_tested: bool = True) ->
     check_cutoff(trial, document)
     check_gaps(trial)
     check_plate_gaps(trial)
-    # Before jumps and sides: in wrong units or axes everything jumps.
+    # Before sides: in wrong units or axes everything is on another side.
     check_size(trial, document)
-    check_jumps(trial)
     check_heading(trial, document)
     mapped = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
     check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in mapped.items()})
@@ -222,24 +221,6 @@ def check_plate_gaps(trial: Trial) -> None:
             predicted = trial.predicted(plate.side, np.array([gap.first, gap.last])).all()
             if not gap.filled and not predicted and gap.first <= end and gap.last >= start:
                 raise plate_gap_error(plate, gap)
-
-
-def check_jumps(trial: Trial) -> None:
-    """Refuse a marker that jumps in the time range: labels are exchanged, or a reflection taken for the marker."""
-    frames, rate = trial.frames(), trial.markers.rate
-    for name in trial.used_markers:
-        path = trial.markers[name][frames]
-        jumping = jumps(path, rate)
-        if jumping.any():
-            size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
-            time = trial.markers.time[frames][np.argmax(jumping)]
-            raise file_error(
-                "bad_mapping",
-                (trial.markers.path, f"first near {time:g} s"),
-                f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
-                f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
-                "correct its label in the capture software, or choose a range without the jump ([time])",
-            )
 
 
 def check_size(trial: Trial, document: Document) -> None:

@@ -88,7 +88,7 @@ def test_green_is_for_a_usable_result_alone(desk):
         verdict = facts.judgement.verdict
         shown[name] = verdict, css_of(verdict)
         assert (css_of(verdict) == "good") == (verdict == "usable")
-    assert shown["too strong"] == ("not_usable", "warning")
+    assert shown["too strong"] == ("not_usable", "error")
     assert shown["not solved"] == ("not_usable", "error")
 
 

@@ -68,5 +68,7 @@ def test_check_finds_that_no_frame_is_shared(tmp_path):
     text = reference_stride().read_text(encoding="utf-8")
     stated = tmp_path / "trial.toml"
     stated.write_text(text + '\n[consistency]\nmethod = "none"\n', encoding="utf-8")
-    (found,) = (each for each in ms.check(stated).findings if each.code == "inconsistent_motion")
-    assert found.severity == "error" and "nearest" in found.remedy
+    report = ms.check(stated)
+    (found,) = (each for each in report.findings if each.code == "inconsistent_motion")
+    assert "nearest" in found.remedy
+    assert report.judgement is not None and report.judgement.verdict == "not_usable"

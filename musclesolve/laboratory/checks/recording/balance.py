@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import time_spans
 from musclesolve.laboratory.checks.case import Case, recording_check
 from musclesolve.laboratory.motion.anatomy.proportions import OFF_STATURE, fitting_stature
-from musclesolve.laboratory.results.finding import Cost, Finding, Where, error_if, finding
+from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
 
 
 @recording_check()
@@ -39,15 +39,13 @@ def implausible_motion(case: Case) -> Iterator[Finding]:
         return
     recorded = case.body.mechanics
     for warning in recorded.warnings(case.trial):
-        # A few frames without a pose, or without support by the feet, are left out of the results.
-        costs_frames = warning.code in ("pose", "not_carried")
-        severity = error_if(warning.invalid and not costs_frames)
+        # Frames of an implausible motion are left out of the results; the others are as good as they were.
         place = Where(markers=warning.markers, times=warning.times)
         lacking = warning.residual
         cost = (
             None if lacking is None else Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
         )
-        yield Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost)
+        yield Finding(warning.code, "warning", warning.what, warning.remedy, place, cost=cost)
     if (change := recorded.change) is not None:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
         masses = {"carried": change.carried, "given": case.trial.subject.mass}

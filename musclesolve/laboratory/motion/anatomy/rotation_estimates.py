@@ -11,13 +11,13 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs, unit
 from musclesolve.dynamics.kinematics.low_pass import low_pass
+from musclesolve.laboratory.markers.gaps.gap_filling import jumps
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses
 from musclesolve.laboratory.motion.anatomy.joint_centers import pelvic_landmarks
 from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.laboratory.motion.anatomy.proportions import FAR_HIP
 from musclesolve.laboratory.recording.data import SIDE_NAMES, Recording
 from musclesolve.laboratory.trial.functional_trials import file_key
-from musclesolve.laboratory.trial.recording_checks import jumps
 from musclesolve.tables.sampled import Markers
 
 # Shares of the frames between which a range of motion is measured: a few bad frames are no motion.

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import UP, Array, Mask, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
+from musclesolve.laboratory.markers.gaps.gap_filling import jumps as marker_jumps
 from musclesolve.laboratory.markers.landmarks import back_landmarks
 from musclesolve.laboratory.motion.ground_reaction import GroundReaction
 from musclesolve.laboratory.recording.data import SIDES, Event, EventKind, PlateForce, Recording, Side, Trial
 from musclesolve.laboratory.trial.plates.foot_contacts import vertical_force
-from musclesolve.laboratory.trial.recording_checks import jumps as marker_jumps
 
 SHORTEST_CONTACT = 0.1
 """Contacts shorter than this are noise of the plate, or a knock against it [s]."""

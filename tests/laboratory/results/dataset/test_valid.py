@@ -150,7 +150,7 @@ def test_a_mean_without_looking_has_no_invalid_frame_in_it(broken):
 def test_the_summary_counts_and_explains_them(broken):
     mask, found = broken
     said = {
-        "steady": "a joint rotates implausibly fast",
+        "steady": "a joint rotates implausibly fast, or a marker leaps",
         "foot_in_place": "the foot lies far from where it was measured",
         "balanced": "the ground forces do not balance the motion",
     }
