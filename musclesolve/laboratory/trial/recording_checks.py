@@ -49,6 +49,9 @@ NEIGHBOR = {
     "hand_ulnar": "wrist",
 }
 
+OF_ARMS = ("shoulder", "shoulder_center", "elbow_lateral", "elbow_medial", "hand_radial", "hand_ulnar")
+"""Landmarks whose sides the file may have exchanged, from the trunk outward."""
+
 
 def check_trial(trial: Trial, document: Document, plates_tested: bool = True) -> None:
     """Refuse a trial whose recordings contradict the trial file; forces of plates only if `plates_tested`."""
@@ -279,19 +282,44 @@ def check_heading(trial: Trial, document: Document) -> None:
         )
 
 
-def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
-    """Refuse a landmark whose right and left are swapped, among the seen points (T, 3) [m].
+def on_other_sides(name: str, points: Mapping[str, Array]) -> bool:
+    """Return whether right and left of a landmark are swapped, among the seen points (T, 3) [m].
 
     With e from the right to the left landmark and n from the right to the left neighbor, sum |r - n_r|^2 + |l - n_l|^2
     - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: if the mean of e . n is negative, each landmark is nearer to the neighbor of
     the other side.
     """
+    pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, NEIGHBOR[name])]
+    if not all(landmark in points for pair in pairs for landmark in pair):
+        return False
+    across, beside = (points[left] - points[right] for right, left in pairs)
+    return bool(np.nanmean(np.sum(across * beside, axis=-1)) < 0.0)
+
+
+def with_arms_on_their_sides(trial: Trial) -> Trial:
+    """Return a trial in which landmarks of the arms that are nearer to the other side are read the other way round."""
+    points = {
+        name: trial.markers.weighted(weights)[trial.frames()]
+        for name, weights in trial.mapping.items()
+        if trial.sees(name)
+    }
+    mapping, swapped = dict(trial.mapping), list[str]()
+    for name in OF_ARMS:
+        if on_other_sides(name, points):
+            right, left = f"{name}_r", f"{name}_l"
+            for of in (mapping, points):
+                of[right], of[left] = of[left], of[right]  # type: ignore[index]
+            swapped.append(name)
+    if not swapped:
+        return trial
+    note = f"The right and the left {', '.join(swapped)} are exchanged in the file: they are read the other way round."
+    return replace(trial, mapping=mapping, notes=(*trial.notes, note))
+
+
+def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
+    """Refuse a landmark whose right and left are swapped, among the seen points (T, 3) [m]."""
     for name, neighbor in NEIGHBOR.items():
-        pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]
-        if not all(landmark in points for pair in pairs for landmark in pair):
-            continue
-        across, beside = (points[left] - points[right] for right, left in pairs)
-        if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
+        if on_other_sides(name, points):
             key = f"{name}_r"
             raise trial.document.fault(
                 "sides_swapped",

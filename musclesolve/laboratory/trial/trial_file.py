@@ -52,7 +52,12 @@ from musclesolve.laboratory.trial.plates.foot_forces import (
     with_feet,
 )
 from musclesolve.laboratory.trial.plates.plate_checks import instant_notes, without_instants
-from musclesolve.laboratory.trial.recording_checks import check_in_space, check_trial, steady
+from musclesolve.laboratory.trial.recording_checks import (
+    check_in_space,
+    check_trial,
+    steady,
+    with_arms_on_their_sides,
+)
 from musclesolve.laboratory.trial.settings import (
     check_consistency,
     check_errors,
@@ -231,7 +236,7 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
         check_signals(document, trial.emg)
     trial, ghosts = without_ghosts(trial, settings.gaps)
     trial = ranged(replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts))), settings)
-    trial, completed = completed_trial(trial, settings.gaps)
+    trial, completed = completed_trial(with_arms_on_their_sides(trial), settings.gaps)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
         trial = replace(trial, forces=tuple(without_instants(trial, plate) for plate in trial.forces))

@@ -15,7 +15,8 @@ from musclesolve._util.sides import has_side, twin
 from musclesolve.laboratory.checks.case import ROLES, TABLES, Case, Role, exchanged_labels, recording_check
 from musclesolve.laboratory.checks.observed_body import ahead, shown
 from musclesolve.laboratory.recording.data import SIDES, Trial
-from musclesolve.laboratory.results.finding import Finding, Where, finding
+from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
+from musclesolve.laboratory.trial.recording_checks import OF_ARMS
 from musclesolve.tables.sampled import Markers
 
 WHOLE = 0.7
@@ -92,7 +93,8 @@ def pairs_exchanged(case: Case) -> Iterator[Finding]:
             change = {("mapping", right): stated[left], ("mapping", left): stated[right]}
         elif len(one) == len(other) == 1 and {*one, *other} <= {*markers.names}:
             change = exchanged_labels(trial, {role: {one[0]: other[0]} for role in roles})
-        yield finding("pair_swapped", "error", {"right": right, "left": left}, where, change=change)
+        severity: Severity = "note" if name in OF_ARMS else "error"  # arms are read the other way round
+        yield finding("pair_swapped", severity, {"right": right, "left": left}, where, change=change)
 
 
 def partners(trial: Trial) -> dict[str, str]:
