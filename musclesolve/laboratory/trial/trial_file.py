@@ -73,6 +73,7 @@ from musclesolve.laboratory.trial.time_range import finds_range, ranged, time_ra
 from musclesolve.models.settings import PREDICTED_NOTE, is_predicted
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.tables.document import Document, validated
+from musclesolve.tables.lost_rows import with_lost_rows
 from musclesolve.tables.sampled import Markers
 from musclesolve.tables.text_file import file_path, hash_of, name_in, sha256
 
@@ -378,7 +379,7 @@ class TrialReader:
         recorded = self.faults.rows(self.files[role], reader)
         if recorded is not None and recorded.sha256:
             self.hashes[role] = recorded.sha256
-        return recorded
+        return None if recorded is None else with_lost_rows(recorded)
 
     def _rotations(self) -> tuple[Array, Array]:
         """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""

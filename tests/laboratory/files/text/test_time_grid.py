@@ -278,15 +278,15 @@ def test_joint_moments_are_those_of_the_exact_times(recording: Path, tmp_path: P
     assert np.abs(leg_moments(literal) - moments).max() > 10.0 ** (2 - decimals)
 
 
-def test_check_reports_rounded_times_in_a_note_and_still_finds_a_missing_row(
-    recording: Path, tmp_path: Path
-) -> None:
+def test_check_reports_rounded_times_and_a_missing_row_in_notes(recording: Path, tmp_path: Path) -> None:
     report = ms.check(with_rounded_times(recording, tmp_path / "copy", 3))
     assert report.ok and any("are rounded" in finding.what for finding in report.findings)
     holed = with_rounded_times(recording, tmp_path / "holed", 3, drop=50)
-    assert ms.check(holed).findings[0].code == "uneven_samples"
-    with refused("uneven_sampling", "near 0.867 s"):
-        read_trial(holed)
+    report = ms.check(holed)
+    assert report.ok and any(
+        "1 row of" in finding.what and "is absent" in finding.what for finding in report.findings
+    )
+    assert leg_moments(read_trial(holed)) == pytest.approx(leg_moments(read_trial(recording)), abs=0.5)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
