@@ -1,7 +1,7 @@
 """Rows that a file lost: an even grid of times of which some are absent. They come back without values, as gaps."""
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -48,11 +48,10 @@ def with_lost_rows(rows: Rows) -> Rows:
     first = f"{count_of(lost.size, 'row')} of {rows.path.name} {'is' if lost.size == 1 else 'are'} absent"
     note = f"{first}, the first one at {grid[lost[0]]:.3f} s: a gap takes the place of each."
     source = np.maximum.accumulate(np.where(present, np.cumsum(present) - 1, 0))
-    if isinstance(rows, Markers):
-        position = rows.position[source]
-        position[lost] = np.nan
-        return replace(rows, time=grid, position=position, notes=(*rows.notes, note))
-    values = rows.values[source]
+    name = "position" if isinstance(rows, Markers) else "values"
+    values = getattr(rows, name)[source]
     values[lost] = np.nan
-    lines = rows.lines[source] if rows.lines.size else rows.lines
-    return replace(rows, time=grid, values=values, lines=lines, notes=(*rows.notes, note))
+    changed: dict[str, Any] = {"time": grid, name: values, "notes": (*rows.notes, note)}
+    if isinstance(rows, Table) and rows.lines.size:
+        changed["lines"] = rows.lines[source]
+    return replace(rows, **changed)

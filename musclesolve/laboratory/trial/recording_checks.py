@@ -307,8 +307,8 @@ def with_arms_on_their_sides(trial: Trial) -> Trial:
     for name in OF_ARMS:
         if on_other_sides(name, points):
             right, left = f"{name}_r", f"{name}_l"
-            for of in (mapping, points):
-                of[right], of[left] = of[left], of[right]  # type: ignore[index]
+            mapping[right], mapping[left] = mapping[left], mapping[right]
+            points[right], points[left] = points[left], points[right]
             swapped.append(name)
     if not swapped:
         return trial

@@ -58,9 +58,9 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no person has, in each recording."""
     trial, reported = case.trial, set[tuple[str, str]]()
-    standing = None if "standing" in case.unknown else trial.static
-    for markers in (trial.markers, standing):
-        for one, other, direction, size in violations(trial, markers) if markers is not None else ():
+    standing = () if trial.static is None or "standing" in case.unknown else (trial.static,)
+    for markers in (trial.markers, *standing):
+        for one, other, direction, size in violations(trial, markers):
             if (one, other) in reported:
                 continue
             reported.add((one, other))
