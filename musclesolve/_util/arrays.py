@@ -20,6 +20,9 @@ UP: Array = np.array([0.0, 0.0, 1.0])
 COMPLEX_STEP = 1e-30
 """Step h of a derivative f'(x) = Im f(x + ih) / h: without a difference, so that no error but round-off is left."""
 
+ROUNDED = 1e-6
+"""Share of a frame below which a duration is a whole number of frames."""
+
 
 def contiguous(values: Any, kind: type = float) -> Any:
     """An array for compiled code: of one kind, in C order and writable; copied if necessary."""
@@ -268,3 +271,15 @@ def mean_length(vector: Array) -> float:
     length = np.linalg.norm(vector, axis=-1)
     usual = float(median_of_known(length))
     return float(mean_of_known(length[np.abs(length - usual) <= UNUSUAL * usual]))
+
+
+def near_instants(time: Array, instants: Array, reach: float) -> Mask:
+    """Return which frames of even times (T,) [s] are within a reach [s] of some instants (k,) [s]; whole frames."""
+    near = np.zeros(time.size, bool)
+    if time.size < 2:
+        return near | bool(instants.size)
+    step = (time[-1] - time[0]) / (time.size - 1)
+    count = int(np.ceil(reach / step - ROUNDED))
+    for place in np.rint((instants - time[0]) / step).astype(np.int64):
+        near[max(place - count, 0) : max(place + count + 1, 0)] = True
+    return near

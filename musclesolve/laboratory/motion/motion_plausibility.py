@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, mean_length, time_spans, true_runs
+from musclesolve._util.arrays import Array, Indices, Mask, mean_length, near_instants, time_spans, true_runs
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, BEYOND_SOLES, WALKING_FORCE, Support
@@ -173,10 +173,7 @@ def beside_marker_jumps(trial: Trial, time: Array, cutoff_hz: float) -> Mask:
     used = [name for name in trial.used_markers if name not in above]
     paths = np.stack([trial.markers[name] for name in used], axis=1)
     jumping = marker_jumps(paths, trial.markers.rate).any(axis=1)
-    away = np.full(time.size, np.inf)
-    for instant in trial.markers.time[jumping]:
-        away = np.minimum(away, np.abs(time - instant))
-    return np.asarray(away < 1.0 / cutoff_hz)
+    return near_instants(time, trial.markers.time[jumping], 1.0 / cutoff_hz)
 
 
 def _jump_times(jumping: Mask, time: Array) -> tuple[tuple[tuple[float, float], ...], str]:

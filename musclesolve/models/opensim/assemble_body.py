@@ -152,6 +152,8 @@ def model_body(
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
+    if motion.unknown is not None:
+        usable = usable & ~motion.unknown
 
     state, of_muscles = muscles_along(model, choice, motion, settings.muscles, person)
     notes += [note for note in of_muscles if not isinstance(note, WarningNote)]

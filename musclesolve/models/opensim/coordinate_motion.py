@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Self, Union
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, near_instants
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
-from musclesolve._util.messages import few
+from musclesolve._util.messages import count_of, few
 from musclesolve._util.splines import HoleLimits, spline_through
 from musclesolve.constants import SLOWEST_HZ, WALKING_CUTOFF_HZ
 from musclesolve.dynamics.kinematics.low_pass import HALF_POWER, low_pass
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.models.opensim.functions import PiecewisePolynomial, Scaled
-from musclesolve.models.opensim.geometry import beyond_a_turn
+from musclesolve.models.opensim.geometry import FULL_TURN, beyond_a_turn
 from musclesolve.models.opensim.model import Coordinate, OpenSimModel
 from musclesolve.tables.number_rows import check_used
 from musclesolve.tables.opensim_text import read_mot
@@ -43,6 +43,8 @@ FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 _JUMP = np.radians(15.0)
 """Change of an angle by the filter above which a note is given [rad]."""
+MOST_LOST = 0.1
+"""Share of the rows without a value, or with an impossible angle, up to which the others are used."""
 _EVEN = 1e-3
 """Largest variation of the time between frames, as a share of this time."""
 _APART = 0.2
@@ -62,7 +64,8 @@ class CoordinateMotion:
 
     time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
     without a filter; file: source of the values; notes: sentences for the summary; resampled: the source has
-    other times, with uneven steps. measured (T, K): the values before the filter, where they are known.
+    other times, with uneven steps. measured (T, K): the values before the filter, where they are known. unknown (T,):
+    frames on which a row without a value, or with an impossible one, has an effect; None where there is none.
     """
 
     time: Array
@@ -75,6 +78,7 @@ class CoordinateMotion:
     notes: tuple[str, ...] = ()
     resampled: bool = False
     measured: Array | None = None
+    unknown: Mask | None = None
 
     def by_name(self, array: Array) -> dict[str, Array]:
         """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
@@ -83,7 +87,11 @@ class CoordinateMotion:
     def frames(self, which: Mask | slice) -> Self:
         """The coordinates in the frames of a mask (T,) or a slice."""
         selected = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
-        return replace(self, **selected, measured=None if self.measured is None else self.measured[which])
+        selected |= {
+            name: None if getattr(self, name) is None else getattr(self, name)[which]
+            for name in ("measured", "unknown")
+        }
+        return replace(self, **selected)
 
 
 def coordinate_motion(
@@ -125,16 +133,7 @@ def coordinate_motion(
             "give the coordinates of inverse kinematics of this model",
         )
     values = table.values[:, [columns[name] for name in names]].copy()
-    lost = ~np.isfinite(values)
-    if lost.any():
-        row, first = np.argwhere(lost)[0]
-        raise file_error(
-            "not_finite",
-            (_file(table), f"line {table.lines[row]}" if len(table.lines) else None),
-            f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
-            "a number for every coordinate at every time",
-            "fill the gaps, or give a file without this stretch",
-        )
+    lost, lost_notes = _without_value(table, names, values)
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
@@ -142,16 +141,10 @@ def coordinate_motion(
     values[:, angles], turn_notes = _without_turns(
         table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
     )
-    for name, beyond in beyond_a_turn(model, model.muscles, names, values):
-        raise file_error(
-            "bad_units",
-            _file(table),
-            f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
-            "angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
-            f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
-        )
+    turned, turned_notes = _beyond_turns(model, table, names, values)
+    lost |= turned
     spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
-    notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
+    notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes, *lost_notes, *turned_notes]
     if cutoff_hz is not None:
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_SPLINE_FRAMES:
@@ -163,6 +156,7 @@ def coordinate_motion(
             "name a longer motion",
         )
     time, values = _evenly(table, values, cutoff_hz)
+    unknown = near_instants(time, table.time[lost], 1.0 / (cutoff_hz or WALKING_CUTOFF_HZ))
     resampled = time is not table.time
     if resampled:
         steps = np.diff(table.time)
@@ -182,8 +176,75 @@ def coordinate_motion(
     curve = spline_through(time, filtered, 5, natural=True)
     rates = curve(time, 1), curve(time, 2)
     return CoordinateMotion(
-        time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled, values
+        time,
+        names,
+        filtered,
+        *rates,
+        cutoff_hz,
+        _file(table),
+        tuple(notes),
+        resampled,
+        values,
+        unknown if unknown.any() else None,
     )
+
+
+def _without_value(table: Table, names: Sequence[str], values: Array) -> tuple[Mask, list[str]]:
+    """Fill values (T, K) that are missing, in place; return the rows (T,) of which one is, and a note."""
+    missing = ~np.isfinite(values)
+    rows = np.asarray(missing.any(axis=1))
+    if not rows.any():
+        return rows, []
+    row, first = np.argwhere(missing)[0]
+    if rows.mean() > MOST_LOST or missing.mean(axis=0).max() == 1.0:
+        raise file_error(
+            "not_finite",
+            (_file(table), f"line {table.lines[row]}" if len(table.lines) else None),
+            f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {missing.sum()}",
+            f"a number for every coordinate, at {100.0 * (1.0 - MOST_LOST):g} % of the times or more",
+            "fill the gaps, or give a file without this stretch",
+        )
+    _interpolate(table.time, values, missing)
+    return rows, [
+        f"{count_of(int(rows.sum()), 'row')} of {_called(table)} lack a value, first {names[first]} at "
+        f"{table.time[row]:g} s: these frames and those beside them are not valid."
+    ]
+
+
+def _beyond_turns(
+    model: OpenSimModel, table: Table, names: Sequence[str], values: Array
+) -> tuple[Mask, list[str]]:
+    """Fill angles (T, K) [rad] beyond a full turn of a joint under a muscle, in place; return their rows and notes.
+
+    An inverse kinematics that fails in a frame leaves such angles.
+    """
+    beyond, notes = np.zeros(values.shape, bool), list[str]()
+    for name, angles in beyond_a_turn(model, model.muscles, names, values):
+        column = list(names).index(name)
+        beyond[:, column] = np.abs(values[:, column]) > FULL_TURN
+        largest, share = np.degrees(np.abs(angles).max()), float(beyond[:, column].mean())
+        if share > MOST_LOST:
+            raise file_error(
+                "bad_units",
+                _file(table),
+                f"{name} reaches {largest:.4g} degrees, more than a full turn",
+                "angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
+                f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
+            )
+        notes.append(
+            f"{name} of {_called(table)} reaches {largest:.4g} degrees, more than a full turn, first at "
+            f"{table.time[beyond[:, column].argmax()]:g} s: these {angles.size} frames and those beside them are not "
+            "valid."
+        )
+    _interpolate(table.time, values, beyond)
+    return np.asarray(beyond.any(axis=1)), notes
+
+
+def _interpolate(time: Array, values: Array, unknown: Mask) -> None:
+    """Replace some values (T, K) by straight lines between the others of their column, in place."""
+    for column in np.flatnonzero(unknown.any(axis=0)):
+        known = ~unknown[:, column]
+        values[~known, column] = np.interp(time[~known], time[known], values[known, column])
 
 
 def _within_splines(model: OpenSimModel, names: Sequence[str], values: Array, converted: Mask) -> list[str]:

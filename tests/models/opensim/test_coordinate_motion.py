@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import xarray as xr
 from recorded_data import recorded
 from refusals import refused
 from small_model import TEXT, save_model
-from small_model_motion import TIME, is_angle, save_inputs, small_motion
+from small_model_motion import DOFS, TIME, is_angle, save_inputs, small_motion
 
+import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.tables import Table, read_mot, write_mot
@@ -148,7 +150,7 @@ def bad(**changes: object) -> dict[str, object]:
     ("given", "code", "parts"),
     [
         ({"time": TIME, "knee": np.zeros(61)}, "missing_column", ["small"]),
-        (bad(knee_r=np.where(np.arange(61) == 7, np.nan, 0.1)), "not_finite", ["knee_r"]),
+        (bad(knee_r=np.where(np.arange(61) < 7, np.nan, 0.1)), "not_finite", ["knee_r"]),
         (bad(time=np.arange(61) ** 1.01), "uneven_sampling", ["resample"]),
         ({"time": TIME[:5], "knee_r": np.zeros(5)}, "too_few_frames", ["5 frames"]),
         (bad(time=np.zeros(61)), "time_not_increasing", ["coordinates"]),
@@ -247,3 +249,30 @@ def test_a_hole_between_rows_is_refused_with_its_times(small, tmp_path: Path) ->
     with refused("uneven_sampling", "ik.mot", "from ") as error:
         coordinate_motion(small, path)
     assert "no cut-off" not in str(error.value)
+
+
+@pytest.mark.parametrize("fault", [np.nan, 573.0])
+def test_a_few_impossible_rows_cost_the_frames_beside_them(small, tmp_path: Path, fault: float) -> None:
+    """An inverse kinematics that failed in two frames leaves no value, or an angle beyond a full turn."""
+    table = read_mot(angles_file(tmp_path, small, True, np.degrees(1.0)))
+    plain = coordinate_motion(small, table, 6.0)
+    assert plain.unknown is None
+    values = table.values.copy()
+    values[[20, 21], table.names.index("hip_a_r")] = fault
+    found = coordinate_motion(small, replace(table, values=values), 6.0)
+    assert found.unknown is not None
+    assert np.flatnonzero(found.unknown).tolist() == list(range(10, 32))  # ten frames of 1/60 s at 6 Hz
+    np.testing.assert_allclose(found.value[~found.unknown], plain.value[~found.unknown], atol=2e-3)
+    assert any("are not valid" in note and "hip_a_r" in note for note in found.notes)
+    assert found.frames(slice(0, 5)).unknown is not None and not found.frames(slice(0, 5)).unknown.any()
+
+
+def test_the_frames_beside_impossible_rows_have_no_forces(small, tmp_path: Path) -> None:
+    given = small_motion(small)
+    broken = given["hip_a_r"].copy()
+    broken[[20, 21]] = np.nan
+    moments = {name: np.zeros(TIME.size) for name in DOFS}
+    result = ms.share_model(small, {**given, "hip_a_r": broken}, moments, dofs=DOFS)
+    lost = np.isin(np.arange(TIME.size), np.arange(10, 32))
+    valid = result["valid"].values.reshape(TIME.size, -1).all(axis=1)
+    np.testing.assert_array_equal(valid, ~lost)
