@@ -7,13 +7,15 @@ A trial of so many frames is the motion and the loads (an ExternalLoads file, an
 again and again: they agree in both directions. Each row: the peak of the memory of the process, its processor time,
 and the size of the numbers of the result. `--against` computes the same with an earlier revision of git, and compares
 the bytes of all numbers and texts of both results. `--commands` does the same with a recording, a trial file beside its
-TRC and MOT file, and prints a table: the largest process of each command, and its processor time.
+TRC and MOT file, and prints a table: the largest process of each command, its processor time, and what it wrote to the
+disk, as the system counts it. Each revision first compiles its code, with `FEW` frames.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ from musclesolve.tables import Markers, read_mot, read_trc, write_trc
 
 ROOT = Path(__file__).resolve().parents[1]
 FRAMES = 1000, 6000, 18000, 60000
+FEW = 300
+"""Frames of the first computation, which compiles code and is not counted."""
 ONE = """
 import hashlib, resource, sys
 import numpy as np
@@ -43,6 +47,7 @@ print(used.ru_maxrss / 976.5625, used.ru_utime + used.ru_stime, result.nbytes / 
 """
 COMMANDS = {
     "check": "check {trial}",
+    "run --no-figures": "run {trial} -o {out}/bare --no-figures",
     "run": "run {trial} -o {out}/run",
     "share --loads": "share --model {model} --coordinates {motion} --loads {loads} --cutoff-hz 6 -o {out}/share",
     "export, CSV": "export {out}/run/result.nc -o {out}/force.csv --variable muscle_force",
@@ -67,6 +72,21 @@ def revision(name: str | None) -> Iterator[Path | None]:
         archive = subprocess.run(["git", "-C", str(ROOT), "archive", name], capture_output=True, check=True)
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         yield Path(folder)
+
+
+def environment(source: Path) -> dict[str, str]:
+    """The environment in which Python imports musclesolve from a source; its processes start in another folder."""
+    return os.environ | {"PYTHONPATH": str(source)}
+
+
+def check_import(source: Path, folder: Path) -> None:
+    """Make sure that processes in a folder import a source."""
+    words = [sys.executable, "-c", "import musclesolve; print(musclesolve.__file__)"]
+    found = subprocess.run(
+        words, env=environment(source), cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(found).resolve().is_relative_to(source.resolve()):
+        raise SystemExit(f"{found} would be measured in place of {source}")
 
 
 def write(path: Path, names: tuple[str, ...], time: np.ndarray, values: np.ndarray, degrees: bool) -> None:
@@ -119,26 +139,39 @@ def lengthen_recording(trial: Path, frames: int, folder: Path) -> Path:
     return folder / trial.name
 
 
-def table_of_commands(names: list[str], places: dict[str, Path], sources: list[Path]) -> None:
-    """Print the peak of the memory and the processor time of each command, in each source."""
+def used_by(name: str, places: dict[str, Path], out: Path, source: Path) -> resource.struct_rusage:
+    """The count of the system of memory, time and writing of a command of a source."""
+    words = COMMANDS[name].format(**places, out=out).split()
+    with subprocess.Popen(
+        [sys.executable, "-m", "musclesolve", *words],
+        env=environment(source),
+        cwd=out.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as process:
+        said = process.stderr.read().decode() if process.stderr else ""
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 2 if name == "check" else 0, 3):  # faults of the recording
+        raise SystemExit(f"{name} ended with {process.returncode}: {said}")
+    return used
+
+
+def table_of_commands(
+    names: list[str], places: dict[str, Path], sources: list[Path], counted: bool = True
+) -> None:
+    """Print the peak of the memory, the processor time and the bytes written of each command, in each source.
+
+    counted: whether anything is printed; the first time commands compile their code.
+    """
     for name in names:
         cells = [f"{name:16}"]
         for number, source in enumerate(sources):
-            words = COMMANDS[name].format(**places, out=places["folder"].parent / f"out{number}").split()
-            command = [sys.executable, "-m", "musclesolve", *words]
-            with subprocess.Popen(
-                command,
-                env=os.environ | {"PYTHONPATH": str(source)},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            ) as process:
-                said = process.stderr.read().decode() if process.stderr else ""
-                _, status, used = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode not in (0, 2 if name == "check" else 0, 3):  # faults of the recording
-                raise SystemExit(f"{name} ended with {process.returncode}: {said}")
-            cells.append(f"{used.ru_maxrss / 976.5625:6.0f} MB {used.ru_utime + used.ru_stime:6.1f} s")
-        print("  ".join(cells), flush=True)
+            used = used_by(name, places, places["folder"].parent / f"out{number}", source)
+            spent, written = used.ru_utime + used.ru_stime, 512e-6 * used.ru_oublock
+            cells.append(f"{used.ru_maxrss / 976.5625:6.0f} MB {spent:6.1f} s {written:6.0f} MB written")
+        if counted:
+            print("  ".join(cells), flush=True)
 
 
 def main() -> None:
@@ -153,13 +186,17 @@ def main() -> None:
     )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, revision(given.against) as earlier:
-        for frames in given.frames:
+        every = [each for each in (earlier, ROOT) if each]
+        for source in every:
+            check_import(source, Path(name))
+        for frames in (FEW, *given.frames):
             files = [
                 str(path.resolve()) for path in lengthen(given.coordinates, given.loads, frames, Path(name))
             ]
-            codes, sources = set(), [each for each in (earlier, ROOT) if each]
+            codes = set()
             if given.commands:
-                print(f"{frames} frames" + (f": {given.against}, now" if earlier else ""))
+                if frames != FEW:
+                    print(f"{frames} frames" + (f": {given.against}, now" if earlier else ""))
                 trial = lengthen_recording(given.commands, frames, Path(name) / "recording")
                 places = {
                     "model": given.model.resolve(),
@@ -167,25 +204,22 @@ def main() -> None:
                     "loads": files[1],
                     "trial": trial,
                 }
-                table_of_commands(given.only, places | {"folder": trial.parent}, sources)
+                table_of_commands(given.only, places | {"folder": trial.parent}, every, frames != FEW)
                 continue
-            for source in sources:
+            for source in every:
                 words = [sys.executable, "-c", ONE, str(given.model.resolve()), *files]
                 done = subprocess.run(
-                    words,
-                    env=os.environ | {"PYTHONPATH": str(source)},
-                    cwd=name,
-                    capture_output=True,
-                    text=True,
-                    check=True,
+                    words, env=environment(source), cwd=name, capture_output=True, text=True, check=True
                 )
                 peak, spent, size, code = done.stdout.split()[-4:]
                 codes.add(code)
+                if frames == FEW:
+                    continue
                 print(
                     f"{'before' if source == earlier else 'now':6} {frames:6d} frames: {float(peak):5.0f} MB at most, "
                     f"{float(spent):5.1f} s of the processor, result {float(size):5.0f} MB"
                 )
-            if earlier:
+            if earlier and frames != FEW:
                 print("equal bytes" if len(codes) == 1 else "the results differ")
 
 
