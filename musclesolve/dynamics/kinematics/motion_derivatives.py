@@ -203,7 +203,10 @@ def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[A
     dofs, time = check_model(model).topology.dof_names, check_increasing(time, 6)
     coordinates = check_array(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
     spline = spline_through(time, coordinates, 5)
-    return time, coordinates, spline(time, 1), spline(time, 2)
+    speeds, accelerations = np.empty(coordinates.shape), np.empty(coordinates.shape)
+    for some in slices(len(time), BLOCK):
+        speeds[some], accelerations[some] = spline(time[some], 1), spline(time[some], 2)
+    return time, coordinates, speeds, accelerations
 
 
 LARGEST_JOINT_ANGLE = 2.0 * np.pi

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 from musclesolve._util.messages import REMARK, Progress, no_progress
@@ -130,8 +131,10 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
             findings = _findings(replace(case, body=body), all_checks())
     with collect_errors(refused, "sharing of the forces"):
         if body is not None:
-            result = shared_result(body, sorted_findings(findings), report)
-            judgement = judge(Facts(result))
+            # most numbers of a long recording are never read again
+            with TemporaryDirectory(prefix="musclesolve-", ignore_cleanup_errors=True) as folder:
+                result = shared_result(body, sorted_findings(findings), report, False, Path(folder))
+                judgement = judge(Facts(result))
             findings = without_remarks(findings)
             notes = [finding(REMARK, "note", {"sentence": note}) for note in listed(result, "notes")]
     # Consequences of an error are no separate findings.

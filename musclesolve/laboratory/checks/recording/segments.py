@@ -64,7 +64,10 @@ class Distances:
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        return np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1)
+        apart = np.empty((len(position), len(self.one)))
+        for k, (one, other) in enumerate(zip(self.one, self.other, strict=True)):
+            apart[:, k] = np.linalg.norm(position[:, one] - position[:, other], axis=-1)
+        return apart
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
@@ -213,7 +216,11 @@ def crossings(position: Array) -> dict[Pair, Indices]:
     count = position.shape[0]
     for path in (position, position[::-1]) if count > 2 else ():
         first, second, here = path[:-2], path[1:-1], path[2:]
-        off = np.nan_to_num(np.linalg.norm(here - (2.0 * second - first), axis=-1))
+        off = np.empty(here.shape[:2])
+        for k in range(here.shape[1]):
+            off[:, k] = np.nan_to_num(
+                np.linalg.norm(here[:, k] - (2.0 * second[:, k] - first[:, k]), axis=-1)
+            )
         jumping = off > LEAST
         for one in np.flatnonzero(jumping.any(axis=0)):
             for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):

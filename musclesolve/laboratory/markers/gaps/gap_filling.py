@@ -175,6 +175,8 @@ def fill_gaps(
         for start, stop in true_runs(missing(markers[name]))
         if start < last and stop > first
     ]
+    if not places:
+        return markers, ()
     filler = GapFiller(markers, together)
     # First all short gaps: their markers then help to fill the longer gaps of others.
     gaps = {place: filler.fill_by_spline(place, spline_s) for place in places}
@@ -416,7 +418,9 @@ def jumps(path: Array, rate_hz: float) -> Mask:
     Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
     """
     jumping = np.zeros(path.shape[:-1], bool)
-    jumping[1:-1] = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1) > largest_jump(rate_hz)
+    for part in np.ndindex(path.shape[1:-1]):
+        bend = np.diff(path[:, *part], n=2, axis=0)
+        jumping[1:-1, *part] = np.linalg.norm(bend, axis=-1) > largest_jump(rate_hz)
     return jumping
 
 

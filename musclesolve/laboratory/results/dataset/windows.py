@@ -23,6 +23,8 @@ from musclesolve.sharing.solution import SolutionArrays
 
 ARMS = ("time", "dof", "muscle")
 """Dimensions of moment arms, most of which are zero throughout."""
+CACHE = 1 << 20
+"""Memory in which the library holds chunks of a variable [bytes]; each chunk is written once, as a whole."""
 NARROW = 16
 """Numbers a frame up to which a variable stays in memory."""
 
@@ -74,9 +76,10 @@ class FileStore(FrameStore):
                     self._file.createDimension(dim, sizes[dim])
                 chunks = len(values), *values.shape[1:]
                 packed: dict[str, Any] = {"zlib": True, "complevel": 1} if dims == ARMS else {}
-                self._file.createVariable(
+                made = self._file.createVariable(
                     name, values.dtype, dims, chunksizes=chunks, fill_value=False, **packed
                 )
+                made.set_var_chunk_cache(CACHE)  # the usual one holds 16 MB of every variable in memory
             self._file[name][window] = values
 
     def finished(self) -> dict[str, Variable]:
