@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import grouped
+from musclesolve._util.collection import uncollected
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.errors import file_error
@@ -146,6 +147,7 @@ def trial_report(result: xr.Dataset, path: Path) -> bytes:
     return report_page(read_inputs(paths, {path: held})).encode("utf-8", "replace")
 
 
+@uncollected()
 def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
     """The whole page.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rendered(name: str, /, **values: object) -> str:
-    """A template with its values; texts other than Markup are escaped."""
+    """A template with its values; texts other than Markup are escaped. Templates of pictures begin with "picture/"."""
     return _environment().get_template(name).render(**values)
 
 
@@ -27,7 +27,14 @@ def filled(text: str, /, **values: object) -> str:
 @cache
 def _environment() -> "Environment":
     """The templates; their Python code is kept, which takes a tenth of the time of a page to make."""
-    from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import (
+        BytecodeCache,
+        ChoiceLoader,
+        Environment,
+        FileSystemLoader,
+        PrefixLoader,
+        StrictUndefined,
+    )
     from jinja2.bccache import Bucket, bc_magic
 
     folder = Path(__file__).with_name("templates")
@@ -43,8 +50,9 @@ def _environment() -> "Environment":
             """See BytecodeCache."""
             keep(folder / bucket.key, f"{bucket.checksum} {bc_magic!r}", bucket.code)
 
+    of_picture = {"picture": FileSystemLoader(folder.parent / "picture" / "page")}
     return Environment(
-        loader=FileSystemLoader(folder),
+        loader=ChoiceLoader([FileSystemLoader(folder), PrefixLoader(of_picture)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

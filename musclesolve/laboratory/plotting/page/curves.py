@@ -18,6 +18,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.messages import suggestion
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.errors import input_error
+from musclesolve.laboratory.plotting.page.marks import Area, Bars, Line, Mark, Points, Uprights, paint
 from musclesolve.laboratory.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
@@ -40,7 +41,7 @@ from musclesolve.laboratory.plotting.page.page_style import (
     line,
     series,
 )
-from musclesolve.laboratory.plotting.page.sheet import Sheet, note, sheet_of
+from musclesolve.laboratory.plotting.page.sheet import Explained, note, sheet_of
 from musclesolve.laboratory.results.cycles.gait_scores import NORMS, Norm, norm, norms
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 
@@ -186,10 +187,10 @@ def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool)
 
     The events come from the result, otherwise beginnings and ends of stance.
     """
-    time = np.asarray(result["time"].values, dtype=float)
+    time = np.asarray(result.variables["time"].values, dtype=float)
     if "event_kind" in result:
-        of_leg, kind = result["event_side"].values == side, result["event_kind"].values
-        moments = np.asarray(result["event_time"].values, dtype=float)
+        of_leg, kind, at = (result.variables[f"event_{name}"].values for name in ("side", "kind", "time"))
+        of_leg, moments = of_leg == side, np.asarray(at, dtype=float)
         events = {name: moments[of_leg & (kind == name)] for name in EVENT_NAMES}
     elif "ground_reaction_force" in result and side in SIDE_NAMES:
         on_ground = frames.stance(result, side)
@@ -267,21 +268,28 @@ class Legs:
         return any(leg.reserve.any() or leg.failed.any() for leg in self.validity.values())
 
     def draw_muscle(self, axes: Axes, name: str, values: Array) -> None:
-        """Draw a curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
-        verdict, side = self.muscle_sides[name], side_of(name)
-        self.draw(axes, side if side in self.sides else verdict, values, verdict=verdict)
+        """Draw `muscle_curves` into a panel."""
+        paint(axes, self.muscle_curves(name, values))
 
-    def draw(
+    def muscle_curves(self, name: str, values: Array) -> list[Mark]:
+        """The curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
+        verdict, side = self.muscle_sides[name], side_of(name)
+        return self.curves(side if side in self.sides else verdict, values, verdict=verdict)
+
+    def draw(self, axes: Axes, side: str, values: Array, **how: Any) -> None:
+        """Draw `curves` into a panel."""
+        paint(axes, self.curves(side, values, **how))
+
+    def curves(
         self,
-        axes: Axes,
         side: str,
         values: Array,
         *,
         measured: bool = False,
         predicted: Mask | None = None,
         verdict: str | None = None,
-    ) -> None:
-        """Draw the curves of one leg into a panel.
+    ) -> list[Mark]:
+        """The curves of one leg.
 
         Solid where solved, dotted where a reserve was needed, empty without a valid solution: such frames get a cross
         in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis that already has
@@ -294,9 +302,8 @@ class Legs:
         """
         if side in self.x.strides:
             validity = None if measured else self.validity[verdict or side]
-            self._draw_strides(axes, side, values, validity, predicted)
-            return
-        color, width = SIDE_COLOR[side], SIDE_WIDTH[side]
+            return self._strides(side, values, validity, predicted)
+        color, width, marks = SIDE_COLOR[side], SIDE_WIDTH[side], list[Mark]()
         transient = self._transient(values, None if measured else self.validity[verdict or side])
         for part in self.x.passes[side]:
             solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
@@ -304,28 +311,26 @@ class Legs:
                 validity = self.validity[verdict or side]
                 solid, failed = validity.solved[part.index], validity.failed[part.index]
                 dotted = with_neighbors(validity.reserve[part.index]) & ~failed
-                cross(
-                    axes, part.place[failed & ~part.repeated], FAILED_ROW[side], color, series(side, FAILED)
-                )
+                marks += crosses(side, part.place[failed & ~part.repeated])
             curve = values[part.index]
             if (ends := transient[part.index]).any():
                 # drawn without effect on the scale
                 self.cut_off.append(side)
                 away = np.where(with_neighbors(ends), curve, np.nan)
-                sheet_of(axes).off_scale(
-                    axes, part.place, away, color=color, linewidth=width, label=series(side)
-                )
+                style = {"color": color, "linewidth": width}
+                marks.append(Line(series(side), style, part.place, away, is_scaled=False))
                 solid, dotted = solid & ~ends, dotted & ~ends
             dashed = np.zeros(part.place.size, dtype=bool)
             if predicted is not None:
                 dashed = solid & with_neighbors(predicted[part.index])
                 solid = solid & ~predicted[part.index]
             further = with_neighbors(part.repeated) if part.repeated.any() else part.repeated
-            draw_kinds(
-                *(axes, side, part.place, curve, ~part.repeated, further, FURTHER),
+            marks += curves_by_kind(
+                *(side, part.place, curve, ~part.repeated, further, FURTHER),
                 {"": ("-", solid), RESERVE: (RESERVE_STYLE, dotted), PREDICTED: (PREDICTED_STYLE, dashed)},
                 thin=REPEATED["linewidth"] * width,
             )
+        return marks
 
     def _transient(self, values: Array, validity: Validity | None) -> Mask:
         """Frames (T,) at an end of the recording whose values leave the range of the others by more than it."""
@@ -341,37 +346,35 @@ class Legs:
         away = np.maximum(values - high, low - values)
         return ends & (away > max(high - low, STEADY_SHARE * np.abs(values[known]).max()))
 
-    def _draw_strides(
-        self, axes: Axes, side: str, values: Array, validity: Validity | None, predicted: Mask | None = None
-    ) -> None:
-        """Draw mean, standard deviation and single curves of the strides of a leg."""
+    def _strides(
+        self, side: str, values: Array, validity: Validity | None, predicted: Mask | None = None
+    ) -> list[Mark]:
+        """Mean, standard deviation and single curves of the strides of a leg."""
         strides, color = self.x.strides[side], SIDE_COLOR[side]
         known = np.ones(values.size, dtype=bool) if validity is None else validity.solved | validity.reserve
         curves = strides.curves(values, known)
         some = curves[np.linspace(0, len(curves) - 1, min(len(curves), MOST_SINGLE)).round().astype(int)]
-        ends = np.full((len(some), 1), np.nan)  # between the strides, which are one line of matplotlib
+        ends = np.full((len(some), 1), np.nan)  # between the strides, which are one line
         single = np.hstack([some, ends]).ravel()
         places = np.tile([*PERCENTS, np.nan], len(some))
-        axes.plot(places, single, color=color, label=series(side, SINGLE_STRIDE), **SINGLE)
+        marks: list[Mark] = [Line(series(side, SINGLE_STRIDE), {"color": color, **SINGLE}, places, single)]
         count = np.isfinite(curves).sum(axis=0)
         of_two = np.maximum(count, 2)
         mean = np.where(count > 1, np.nansum(curves, axis=0) / of_two, np.nan)
         sd = np.sqrt(np.nansum((curves - mean) ** 2, axis=0) / (of_two - 1))
-        spread = series(side, SPREAD)
-        axes.fill_between(
-            PERCENTS, mean - sd, mean + sd, color=color, alpha=BAND, linewidth=0.0, label=spread
-        )
+        band = {"color": color, "alpha": BAND, "linewidth": 0.0}
+        marks.append(Area(series(side, SPREAD), band, PERCENTS, mean - sd, mean + sd))
         dotted = np.zeros(PERCENTS.size, dtype=bool)
         if validity is not None:
             needed = strides.curves(validity.reserve.astype(float), known)
             dotted = np.asarray((np.nan_to_num(needed) > 0.0).any(axis=0))
-            cross(axes, PERCENTS[count == 0], FAILED_ROW[side], color, series(side, FAILED))
+            marks += crosses(side, PERCENTS[count == 0])
         dashed = np.zeros(PERCENTS.size, dtype=bool)
         if predicted is not None:
             dashed = strides.mean(predicted.astype(float)) > 0.0
         full = count == count.max()
-        draw_kinds(
-            *(axes, side, PERCENTS, mean, full, with_neighbors(~full), FEWER),
+        return marks + curves_by_kind(
+            *(side, PERCENTS, mean, full, with_neighbors(~full), FEWER),
             {
                 "": ("-", ~dotted & ~dashed),
                 RESERVE: (RESERVE_STYLE, with_neighbors(dotted)),
@@ -380,15 +383,22 @@ class Legs:
         )
 
     def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
-        """Draw the curves of both legs of a quantity over time and names, such as degrees of freedom; `stem` without
+        """Draw `curves_of_both` into a panel."""
+        paint(axes, self.curves_of_both(stem, values, measured=measured))
+
+    def curves_of_both(self, stem: str, values: xr.DataArray, *, measured: bool = False) -> list[Mark]:
+        """The curves of both legs of a quantity over time and names, such as degrees of freedom; stem: a name without
         side.
         """
         (dim,) = (dim for dim in values.dims if dim != "time")
-        known = list(map(str, values[dim].values))
-        rows = values.transpose("time", dim).values
-        for side in self.sides:
-            if (name := with_side(stem, side)) in known:
-                self.draw(axes, side, rows[:, known.index(name)], measured=measured)
+        known, rows = list(map(str, values[dim].values)), values.transpose("time", dim).values
+        names = {side: with_side(stem, side) for side in self.sides}
+        return [
+            mark
+            for side, name in names.items()
+            if name in known
+            for mark in self.curves(side, rows[:, known.index(name)], measured=measured)
+        ]
 
     def place_of_peak(self, curves: Mapping[str, Array]) -> float:
         """The place on the horizontal axis of the highest value of some curves (T,) by leg; NaN without a number."""
@@ -406,10 +416,15 @@ class Legs:
         return float(places[int(np.nanargmax(values))])
 
     def mark_stance(self, axes: Axes, *sides: str) -> None:
-        """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
+        """Draw `stance_bars` into a panel."""
+        paint(axes, self.stance_bars(*sides))
 
-        They are drawn for these legs, or for all; empty boxes for a predicted force, nothing where it is unknown.
+    def stance_bars(self, *sides: str) -> list[Mark]:
+        """Bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
+
+        Legs without names are all legs. A predicted force has empty boxes; an unknown force has no bar.
         """
+        marks = list[Mark]()
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
             if side not in STANCE_BAR:  # a side that is no leg
                 continue
@@ -420,8 +435,8 @@ class Legs:
             styles = (ON_GROUND, full), (ON_GROUND_PREDICTED, empty)
             for stretches, (what, style) in zip(self.stances[side], styles, strict=True):
                 if stretches:
-                    label = series(side, what)
-                    sheet_of(axes).bars(axes, stretches, STANCE_BAR[side], label=label, **style)
+                    marks.append(Bars(series(side, what), style, stretches, STANCE_BAR[side]))
+        return marks
 
     def _stances(self, side: str) -> tuple[list[tuple[float, float]], ...]:
         """Stretches of the axis with a foot on the ground, whose force is measured, and whose force is predicted."""
@@ -436,15 +451,28 @@ class Legs:
         return tuple(spans)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
-        """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
-        for side in sides or self.sides:
-            for name, places in self.events.get(side, {}).items():
-                if places.size:
-                    style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
-                    sheet_of(axes).upright(axes, places, label=series(side, EVENT_NAMES[name]), **style)
+        """Draw `event_lines` into a panel."""
+        paint(axes, self.event_lines(*sides))
+
+    def event_lines(self, *sides: str) -> list[Mark]:
+        """A thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
+        return [
+            Uprights(
+                series(side, EVENT_NAMES[name]),
+                {**EVENT_STYLE[name], "color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8},
+                places,
+            )
+            for side in sides or self.sides
+            for name, places in self.events.get(side, {}).items()
+            if places.size
+        ]
 
     def shade(self, axes: Axes, side: str, values: Array, what: str = "") -> None:
-        """Fill the area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean.
+        """Draw `area_below` into a panel."""
+        paint(axes, self.area_below(side, values, what))
+
+    def area_below(self, side: str, values: Array, what: str = "") -> list[Mark]:
+        """The area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean.
 
         what: the name of the curve.
         """
@@ -454,13 +482,12 @@ class Legs:
         ]
         if (strides := self.x.strides.get(side)) is not None:
             areas = [(PERCENTS, strides.mean(values))]
-        for place, below in areas:
-            style: dict[str, Any] = {"color": SIDE_COLOR[side], "alpha": SHADE, "linewidth": 0.0}
-            axes.fill_between(place, below, zorder=0.5, label=series(side, what), **style)
+        style = {"color": SIDE_COLOR[side], "alpha": SHADE, "linewidth": 0.0, "zorder": 0.5}
+        return [Area(series(side, what), style, place, np.zeros(place.size), below) for place, below in areas]
 
     def legend(
         self,
-        sheet: Sheet,
+        sheet: Explained,
         *,
         measured: bool = False,
         stance: bool = False,
@@ -530,8 +557,7 @@ def side_key(side: str) -> Key:
     return line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side), linestyle=SIDE_DASHES[side])
 
 
-def draw_kinds(
-    axes: Axes,
+def curves_by_kind(
     side: str,
     place: Array,
     curve: Array,
@@ -540,11 +566,12 @@ def draw_kinds(
     pale_name: str,
     kinds: Mapping[str, tuple[Any, Mask]],
     thin: float = REPEATED["linewidth"],
-) -> None:
-    """Draw a curve (K,) of a leg: full in one part, pale and thin in another, in both with dashes by its kind.
+) -> list[Mark]:
+    """The curve (K,) of a leg: full in one part, pale and thin in another, in both with dashes by its kind.
 
     kinds: name of a kind, "" where solid -> dashes and mask (K,); thin: width of the pale line [points].
     """
+    marks = list[Mark]()
     for kind, (dashes, mask) in kinds.items():
         dashes = dashes if kind else SIDE_DASHES[side]
         for part, name, width, alpha in (
@@ -552,16 +579,15 @@ def draw_kinds(
             (pale, pale_name, thin, REPEATED["alpha"]),
         ):
             if (part & mask).any():
-                shown, label = np.where(part & mask, curve, np.nan), series(side, name)
-                style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": width, "alpha": alpha}
-                axes.plot(place, shown, linestyle=dashes, label=label, **style)
+                style = {"color": SIDE_COLOR[side], "linewidth": width, "alpha": alpha, "linestyle": dashes}
+                marks.append(Line(series(side, name), style, place, np.where(part & mask, curve, np.nan)))
+    return marks
 
 
-def cross(axes: Axes, place: Array, height: float, color: str, label: str) -> None:
-    """Mark frames without a valid solution, at a share of the height of the panel."""
-    if place.size:
-        style: dict[str, Any] = {"color": color, "label": label, "clip_on": False, **FAILED_MARK}
-        axes.plot(place, np.full(place.size, height), transform=axes.get_xaxis_transform(), **style)
+def crosses(side: str, places: Array) -> list[Mark]:
+    """Crosses at frames of a leg without a valid solution."""
+    style = {"color": SIDE_COLOR[side], **FAILED_MARK}
+    return [Points(series(side, FAILED), style, places, FAILED_ROW[side])] if places.size else []
 
 
 def with_neighbors(mask: Mask) -> Mask:
@@ -576,11 +602,15 @@ MARKED = "peaks measured by implants"
 
 
 def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
-    """Mark the range of measured peaks at the place of a peak, from zero where the lowest is not known."""
+    """Draw `measured_range` into a panel."""
+    paint(axes, [measured_range(place, lowest, highest)])
+
+
+def measured_range(place: float, lowest: float, highest: float) -> Mark:
+    """The range of measured peaks at the place of a peak, from zero where the lowest is not known."""
     style: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0}
-    axes.plot(
-        [place] * 2, [lowest if np.isfinite(lowest) else 0.0, highest], zorder=1.5, label=MARKED, **style
-    )
+    ends = np.array([lowest if np.isfinite(lowest) else 0.0, highest])
+    return Line(MARKED, {**style, "zorder": 1.5}, np.full(2, place), ends)
 
 
 BAND_COLOR = "#DCDCDC"
@@ -623,37 +653,50 @@ class NormBands:
         return cls(tuple(fitting), why)
 
     def draw(self, axes: Axes, quantity: str, name: str, scale: float = 1.0, crowded: bool = False) -> None:
-        """Draw the band of a quantity behind the curves, or the mean alone where no spread was published.
+        """Draw `band` into a panel.
 
         crowded: note the subtracted offset below the title, not at the panel.
         """
+        marks, offset = self.band(quantity, name, scale)
+        paint(axes, marks)
+        if offset and not crowded:
+            note(axes, offset)
+        elif offset:
+            self.note_offset(name, offset)
+
+    def note_offset(self, name: str, offset: str) -> None:
+        """Note the subtracted offset of a curve below the title."""
+        if (words := name.replace("_", " ")) not in (names := self.less.setdefault(offset, [])):
+            names.append(words)
+
+    def band(self, quantity: str, name: str, scale: float = 1.0) -> tuple[list[Mark], str]:
+        """The band of a quantity, or the mean alone where no spread was published; words on a subtracted offset."""
         for published in self.fitting:
             if (curve := published.curves.get((quantity, name))) is None:
                 continue
             place, mean = published.percent, scale * curve.mean
-            label = published.name
-            if curve.sd is None:
-                axes.plot(
-                    place, mean, color=MEAN_COLOR, linewidth=0.9, linestyle="--", zorder=0.4, label=label
+            dashed = {"color": MEAN_COLOR, "linewidth": 0.9, "linestyle": "--", "zorder": 0.4}
+            filled = {"color": BAND_COLOR, "linewidth": 0.0, "zorder": 0.3}
+            mark: Mark = Line(published.name, dashed, place, mean)
+            if curve.sd is not None:
+                mark = Area(
+                    *(published.name, filled, place, mean - scale * curve.sd, mean + scale * curve.sd)
                 )
-            else:
-                low, high = mean - scale * curve.sd, mean + scale * curve.sd
-                axes.fill_between(place, low, high, color=BAND_COLOR, linewidth=0.0, zorder=0.3, label=label)
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
             if quantity.endswith("_angle") and name in published.standing_deg:
-                less = f"band lowered by {published.standing_deg[name]:g} deg, the tilt of the pelvis in standing"
-                if not crowded:
-                    note(axes, less)
-                elif (words := name.replace("_", " ")) not in (names := self.less.setdefault(less, [])):
-                    names.append(words)
-            return
+                tilt = f"{published.standing_deg[name]:g} deg, the tilt of the pelvis in standing"
+                return [mark], f"band lowered by {tilt}"
+            return [mark], ""
         if self.fitting and quantity in WITHOUT_NORM:
             self.why_not = (
                 f"no normative bands: no published curve of the {WITHOUT_NORM[quantity]} states its axes"
             )
+        return [], ""
 
-    def name_unknown(self, sheet: Sheet, known: Iterable[tuple[str, str]], muscles: Iterable[str]) -> None:
+    def name_unknown(
+        self, sheet: Explained, known: Iterable[tuple[str, str]], muscles: Iterable[str]
+    ) -> None:
         """Note the curves of a norm file that are of no figure, such as misspelt ones.
 
         known: quantity and name of the curves of a page; muscles: with side or without.
@@ -667,7 +710,7 @@ class NormBands:
                 words = f"{published.name}: no curve is named {quantity} {name}"
                 sheet.add_note(f"{words}; {near}" if near else words)
 
-    def explain(self, sheet: Sheet) -> None:
+    def explain(self, sheet: Explained) -> None:
         """Explain the bands on the page, or the reason of their absence."""
         offsets = [f"{' and '.join(names)}: {less}" for less, names in self.less.items()]
         if text := "; ".join([*self.drawn, *offsets]) or self.why_not:

@@ -5,12 +5,10 @@ under the pointer: a panel its box and the ends of its axes, a curve its name. C
 of the page (`dark_colors.py`) can replace them.
 """
 
-import gc
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from musclesolve._util.collection import uncollected
 from musclesolve.laboratory.plotting.page.page_style import RULES, PageStyle, current_style, page_style
 
 if TYPE_CHECKING:
@@ -75,18 +74,6 @@ def page_svg(draw: Callable[[], Any], key: str, label: str) -> str:
         "data-across": figure.across,
     }
     return f"<svg{_stated(whole)}>{inner}</svg>"
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Look for no unused objects meanwhile: among those that a page is made of this takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _named(figure: "DrawnSheet") -> dict[str, Callable[[], dict[str, str]]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 import xarray as xr
@@ -38,6 +38,17 @@ if TYPE_CHECKING:
 
 Sheet: TypeAlias = "DrawnSheet"
 """The kind of a page in annotations; matplotlib is loaded where one is drawn."""
+
+
+class Explained(Protocol):
+    """A page, or a chart of a page of HTML, with its legend and notes."""
+
+    def add_legend(self, entries: Mapping[str, Any]) -> None:
+        """Add a legend: text -> `Key`, or a tuple of them."""
+
+    def add_note(self, text: str) -> None:
+        """Add a smaller note."""
+
 
 OF_EACH_SIDE = ("status", "valid", "gap", "moment_error", "cost_bound", "cost", "least_cost")
 """Variables of a frame, which a result has for each side."""

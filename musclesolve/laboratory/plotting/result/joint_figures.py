@@ -86,7 +86,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
     sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
     norms = NormBands.from_result(result, legs.x)
-    angles, turned = _angles(result)
+    angles, turned = angles_without_turns(result)
     for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
         norms.draw(row[0], "joint_angle", dof)
         norms.draw(row[1], "joint_moment", dof)
@@ -106,7 +106,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
-    angles, turned = _angles(result)
+    angles, turned = angles_without_turns(result)
     for row, stem in dof_rows(panels, legs.x, stems, "[N m]"):
         for axes, values in zip(row, (angles, result["joint_moment"]), strict=True):
             legs.draw_both(axes, stem, values, measured=True)
@@ -116,7 +116,7 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
+def angles_without_turns(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
     """Joint angles (T, m) [deg] without whole turns, and the names of those that had any."""
     angles = result["joint_angle"].transpose("time", "dof")
     shown, moved = np.empty(angles.shape), set[str]()
@@ -129,11 +129,16 @@ def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
 
 def _note_turns(axes: "Axes", stem: str, turned: set[str]) -> None:
     """Name the legs from whose angle whole turns are removed."""
+    if words := note_of_turns(stem, turned):
+        sheet_of(axes).set_texts(axes, note=words)
+
+
+def note_of_turns(stem: str, turned: set[str]) -> str:
+    """The legs from whose angle whole turns are removed, in words; empty where there are none."""
     sides = [name for side, name in SIDE_NAMES.items() if with_side(stem, side) in turned]
-    if sides or stem in turned:
-        sheet_of(axes).set_texts(
-            axes, note=": ".join(["turns of 360 deg removed", *filter(None, [", ".join(sides)])])
-        )
+    if not sides and stem not in turned:
+        return ""
+    return ": ".join(["turns of 360 deg removed", *filter(None, [", ".join(sides)])])
 
 
 @native
@@ -283,7 +288,7 @@ def joint_powers(result: xr.Dataset) -> Sheet:
         _curves(row[0], legs, whole, f"[W{of_mass}]")
         _curves(row[1], legs, sagittal, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
-        note_of_bursts = _bursts(legs, joint, sagittal) if bursts else ""
+        note_of_bursts = power_bursts(legs, joint, sagittal) if bursts else ""
         heading(row[1], f"{joint}: power of flexion and extension", note_of_bursts)
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
     if known:
@@ -324,7 +329,7 @@ def _curves(
     legs.x.apply(axes, labeled=lowest)
 
 
-def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
+def power_bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     """The bursts that Winter names, of the right and the left leg, on an axis of the gait cycle.
 
     Each is the greatest power of its sign within its window of the gait cycle, mean of the cycles of which the frames
@@ -493,7 +498,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
     norms = NormBands.from_result(result, legs.x)
     reaction = along_heading(result, result["ground_reaction_force"])
-    paths = _paths(result, legs.sides)
+    paths = pressure_paths(result, legs.sides)
     count = len(COMPONENTS) + bool(paths)
     rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
     origin = text(result, "ground_reactions")
@@ -534,7 +539,7 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
+def pressure_paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
     """Center of pressure (T, 2) of each foot, forward from the first one and to the left [m], NaN without contact."""
     if PATH not in result:
         return {}

@@ -150,16 +150,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
 
     Muscles of the Achilles tendon come first, then muscles whose tendons store the largest peak energy.
     """
-    legs, optimal = Legs.from_result(result), result["optimal_fiber_length"]
-    quantities = {
-        "fiber length [L0]": result["fiber_length"] / optimal,
-        "fiber velocity [L0/s]": result["fiber_velocity"] / optimal,
-        "tendon strain [%]": 100.0 * result["tendon_strain"],
-    }
-    energy = result["tendon_energy"].transpose("time", "muscle").values
-    peak = np.where(np.isfinite(energy), energy, 0.0).max(axis=0)
-    order = [*achilles(result), *map(str, result["muscle"].values[np.argsort(-peak, kind="stable")])]
-    stems = list(dict.fromkeys(split_side(name)[0] for name in order))[:ROWS]
+    legs, quantities, stems = Legs.from_result(result), of_fibers(result), with_most_energy(result)
     height = min(1.0, 0.12 + 0.12 * len(stems))
     sheet, panels = page(result, FIBER_TITLE, len(stems), len(quantities), height=height)
     for row, stem in zip(panels, stems, strict=True):
@@ -179,32 +170,71 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+def of_fibers(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Length and velocity of the fibers over their optimal length, and strain of the tendons, by title and unit."""
+    optimal = result["optimal_fiber_length"]
+    return {
+        "fiber length [L0]": result["fiber_length"] / optimal,
+        "fiber velocity [L0/s]": result["fiber_velocity"] / optimal,
+        "tendon strain [%]": 100.0 * result["tendon_strain"],
+    }
+
+
+def with_most_energy(result: xr.Dataset) -> list[str]:
+    """The muscles of the Achilles tendon without side, then those whose tendons store the largest peak energy."""
+    energy = result["tendon_energy"].transpose("time", "muscle").values
+    peak = np.where(np.isfinite(energy), energy, 0.0).max(axis=0)
+    order = [*achilles(result), *map(str, result["muscle"].values[np.argsort(-peak, kind="stable")])]
+    return list(dict.fromkeys(split_side(name)[0] for name in order))[:ROWS]
+
+
 @native
 def measured_fascicles(result: xr.Dataset) -> Sheet:
     """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimeters."""
-    legs = Legs.from_result(result)
-    result = result.isel(fascicle=result["fascicle_muscle"].isin(result["muscle"]).values)
-    muscles = list(map(str, result["fascicle_muscle"].values))
-    measured = {
-        muscle: 1000.0 * result["measured_fascicle_length"].sel(muscle=muscle).values for muscle in muscles
-    }
-    rms, mean = (1000.0 * result[f"fascicle_{way}_error"].values for way in ("rms", "mean"))
-    figures = zip(muscles, rms, mean, result["fascicle_correlation"].values, strict=True)
-    notes = {muscle: f"rms {a:.1f} mm, mean {b:+.1f} mm, r {r:.2f}" for muscle, a, b, r in figures}
+    legs, measured = Legs.from_result(result), of_fascicles(result)
+    notes = {muscle: note for muscle, (_, note) in measured.items()}
 
     def fill(axes: "Axes", muscle: str) -> None:
         for part in legs.x.passes[legs.muscle_sides[muscle]]:
-            shown = np.where(part.repeated, np.nan, measured[muscle][part.index])
+            shown = np.where(part.repeated, np.nan, measured[muscle][0][part.index])
             axes.plot(part.place, shown, label=MEASURED_LABEL, **MEASURED)
         legs.draw_muscle(axes, muscle, 1000.0 * result["fiber_length"].sel(muscle=muscle).values)
         legs.mark_events(axes, side_of(muscle))
 
     titles = ("Fiber length and measured fascicle length", "length [mm]")
     sheet = small_multiples(result, titles, legs.x, notes, fill, Grid(columns=2, low=True))
-    shown = {legs.muscle_sides[muscle] for muscle in muscles} | {side_of(muscle) for muscle in muscles}
+    shown = {legs.muscle_sides[muscle] for muscle in measured} | {side_of(muscle) for muscle in measured}
     drawn = replace(legs, sides=[side for side in legs.sides if side in shown])
     drawn.legend(sheet, events=True, further={MEASURED_LABEL: line(**MEASURED)})
     return sheet
+
+
+def of_fascicles(result: xr.Dataset) -> dict[str, tuple[Array, str]]:
+    """Measured length (T,) [mm] of the fascicles of each muscle, and its agreement with the fibers in words."""
+    result = result.isel(fascicle=result["fascicle_muscle"].isin(result["muscle"]).values)
+    muscles = list(map(str, result["fascicle_muscle"].values))
+    rms, mean = (1000.0 * result[f"fascicle_{way}_error"].values for way in ("rms", "mean"))
+    known = zip(muscles, rms, mean, result["fascicle_correlation"].values, strict=True)
+    return {
+        muscle: (
+            1000.0 * result["measured_fascicle_length"].sel(muscle=muscle).values,
+            f"rms {a:.1f} mm, mean {b:+.1f} mm, r {r:.2f}",
+        )
+        for muscle, a, b, r in known
+    }
+
+
+def envelopes(result: xr.Dataset) -> dict[str, list[tuple[Array, float]]]:
+    """Curves of EMG (T,) as compared with the activation, with their correlation, by muscle with side."""
+    of_muscle: dict[str, list[tuple[Array, float]]] = {}
+    if not all(name in result.variables for name in OF_EMG) or not result.sizes["channel"]:
+        return of_muscle
+    delayed = result["emg_delayed"].transpose("channel", "time").values
+    fits, of = (result[key].values for key in ("emg_correlation", "channel_muscles"))
+    for curve, r, belong in zip(delayed, fits, of, strict=True):
+        for muscle in str(belong).split(", "):
+            of_muscle.setdefault(muscle, []).append((curve, float(r)))
+    return of_muscle
 
 
 def _every_muscle(
@@ -213,23 +243,14 @@ def _every_muscle(
     legs = Legs.from_result(result)
     values = result[name].transpose("muscle", "time").values
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
-    # Curves of EMG (T,) as compared with the activation, with their correlation, by muscle with side.
-    envelopes: dict[str, list[tuple[Array, float]]] = {}
-    with_emg &= all(of_emg in result.variables for of_emg in OF_EMG) and result.sizes["channel"] > 0
-    if with_emg:
-        delayed = result["emg_delayed"].transpose("channel", "time").values
-        fits, of = (result[key].values for key in ("emg_correlation", "channel_muscles"))
-        for curve, r, belong in zip(delayed, fits, of, strict=True):
-            for muscle in str(belong).split(", "):
-                envelopes.setdefault(muscle, []).append((curve, float(r)))
-
+    measured = envelopes(result) if with_emg else {}
     norms = NormBands.from_result(result, legs.x)
 
     def fill(axes: "Axes", muscle: str) -> None:
         texts = []
         norms.draw(axes, name, muscle)
         for side in legs.sides:
-            known = envelopes.get(f"{muscle}_{side}", ())
+            known = measured.get(f"{muscle}_{side}", ())
             for envelope, _ in known:
                 legs.shade(axes, side, envelope, ENVELOPE)
             texts += [f"{SIDE_NAMES[side]} {', '.join(decimal(r, 2) for _, r in known)}"] if known else []
@@ -241,7 +262,7 @@ def _every_muscle(
 
     sheet = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
     note_choice(sheet, result)
-    sides = {full[-1] for full in envelopes}
+    sides = {full[-1] for full in measured}
     drawn = {side_of(full) for full in curves} | {legs.muscle_sides[full] for full in curves}
     legs = replace(legs, sides=[side for side in legs.sides if side in drawn])
     legs.legend(sheet, events=True, shaded=ENVELOPE if sides else "", of=sides)

@@ -28,15 +28,16 @@ from musclesolve.laboratory.plotting.page.curves import (
     Legs,
     Validity,
     abscissa,
-    cross,
+    curves_by_kind,
     cycle_axis,
-    draw_kinds,
     side_key,
     with_neighbors,
 )
+from musclesolve.laboratory.plotting.page.marks import Points, paint
 from musclesolve.laboratory.plotting.page.page_style import (
     APART,
     BAND,
+    FAILED_MARK,
     NOTE_COLOR,
     REPEATED,
     RESERVE_STYLE,
@@ -145,7 +146,7 @@ def _draw(
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color, label=label)
         full, reserve = number == count.max(), needed > 0.0
         kinds = {"": ("-", ~reserve), WITH_RESERVE: (RESERVE_STYLE, with_neighbors(reserve))}
-        draw_kinds(axes, side, percent, mean, full, ~full, FEWER, kinds)
+        paint(axes, curves_by_kind(side, percent, mean, full, ~full, FEWER, kinds))
         if _has_toe_off(leg):
             upright = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
             axes.axvline(float(leg["stance_percent"]), **upright)
@@ -296,7 +297,9 @@ def _curve(
             label = f"{style['label']}{APART}{RESERVE}"
             reserve = style | {"linestyle": page_style.RESERVE_STYLE, "label": label}
             axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
-        cross(axes, part.place[failed], row, style["color"], f"{style['label']}{APART}{FAILED}")
+        if failed.any():
+            label, look = f"{style['label']}{APART}{FAILED}", {"color": style["color"], **FAILED_MARK}
+            paint(axes, [Points(label, look, part.place[failed], row)])
 
 
 def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:

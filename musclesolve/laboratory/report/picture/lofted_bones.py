@@ -264,12 +264,14 @@ def _tube(rings: int, sides: int) -> Indices:
 
 STAYS = 3.0
 REACH, RIDGE, TIMES = 0.022, 0.05, 5
-"""Width of the field [m], ridge against one that oscillates between near attachments, and number of repetitions."""
+"""Width of the field [m], ridge against one that oscillates between near attachments, and most repetitions."""
+NEAR_ENOUGH = 0.001
+"""Distance of the farthest attachment from the surface at which repetitions end [m]: a third of a pixel."""
 FACING = 0.012
 """How much farther the back of a bone counts than the face toward the muscle [m]."""
 FARTHEST = 0.065
 """Distance beyond which an attachment does not move a bone [m]: a path that hangs on no bone that is drawn."""
-FRAMES = 25
+FRAMES = 9
 """Number of frames, spread over the motion, in which the place of an attachment is looked at."""
 
 
@@ -358,7 +360,7 @@ def reaching(mesh: Mesh, points: Array) -> Array:
     for _ in range(TIMES if len(points) else 0):
         on, far = nearest_points(ends, (vertices, faces), ways)
         near = far < FARTHEST
-        if not near.any():
+        if not near.any() or far[near].max() < NEAR_ENOUGH:
             break
         centers = on[near]
         bells = _bell(centers, centers) + RIDGE * np.eye(len(centers))

@@ -26,7 +26,7 @@ from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.report.picture.encoded import as_dict, json_text
 from musclesolve.laboratory.report.picture.picture_data import GEOMETRY, PictureData, picture_data
 from musclesolve.laboratory.report.picture.still import still
-from musclesolve.laboratory.report.rendering import filled
+from musclesolve.laboratory.report.rendering import rendered
 from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.files.result_netcdf import read_result
@@ -52,7 +52,7 @@ def picture_page(result: xr.Dataset) -> str:
     result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
     """
     title = str(result.attrs.get("subject", "")) or "Result"
-    return filled(source("page.html"), title=title, fragment=Markup(_fragment(result, "page")))
+    return rendered("picture/page.html", title=title, fragment=Markup(_fragment(result, "page")))
 
 
 def picture_fragment(result: xr.Dataset) -> str:
@@ -86,9 +86,9 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         script: JavaScript that starts the picture with `start` and chooses its frames.
     """
     scripts = "\n".join([*map(source, SCRIPTS), script])
-    code = filled(source("code.js"), three=Markup(three_js()), script=Markup(scripts))
-    return filled(
-        source("picture.html"),
+    code = rendered("picture/code.js", three=Markup(three_js()), script=Markup(scripts))
+    return rendered(
+        "picture/picture.html",
         mode=mode,
         title=content["title"],
         subtitle=content["subtitle"],
@@ -112,11 +112,11 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
 @cache
 def packed(code: str) -> str:
     """A script as gzip in base 64, which `unpack.js` reads."""
-    return base64.b64encode(gzip.compress(code.encode("utf-8"), mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(code.encode("utf-8"), 6, mtime=0)).decode("ascii")
 
 
 def _sentence(sentence: str) -> str:
-    return filled(source("nothing.html"), sentence=sentence, style=Markup(source("style.css")))
+    return rendered("picture/nothing.html", sentence=sentence, style=Markup(source("style.css")))
 
 
 def source(name: str) -> str:

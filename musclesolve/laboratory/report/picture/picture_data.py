@@ -379,7 +379,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
 def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
     """Every n-th frame of a result, in memory; moment arms, which no picture shows, are left out."""
     arms = [name for name, array in result.data_vars.items() if {"dof", "muscle"} <= set(array.dims)]
-    return result.drop_vars(arms).isel(time=slice(None, None, every)).copy(deep=True)
+    return result.drop_vars(arms).isel(time=slice(None, None, every)).load()
 
 
 def lines_beside(skeleton: Skeleton, bones: Bones) -> Indices:

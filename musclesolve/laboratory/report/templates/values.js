@@ -1,5 +1,5 @@
-// Shows the values of the curves of a figure at the pointer. They are read from the paths that are drawn: page_svg.py
-// says what the attributes are.
+// Shows the values of the curves of a figure at the pointer. They are read from the paths that are drawn: chart.py and
+// page_svg.py say what the attributes are. A figure is one SVG, or has an SVG for each panel.
 (() => {
   const numbers = (text) => (text.match(/-?[\d.]+/g) ?? []).map(Number);
   // Points of each part of a path, whose first step is absolute and whose others are relative.
@@ -19,10 +19,12 @@
   // A value on an axis for a share of it.
   const within = ([low, high], share) => low + share * (high - low);
 
-  const panelsOf = (svg) => svg.panels ??= [...svg.querySelectorAll("[data-box]")].map((panel) => {
-    const curves = [...panel.querySelectorAll("[data-of]")].flatMap((curve) => [...curve.querySelectorAll("path")]
-      .map((path) => ({ of: curve.dataset.of, path, parts: parts(path) })));
-    return { box: numbers(panel.dataset.box), x: numbers(panel.dataset.x), y: numbers(panel.dataset.y), curves };
+  const panelsOf = (figure) => figure.panels ??= [...figure.querySelectorAll("[data-box]")].map((panel) => {
+    const curves = [...panel.querySelectorAll("[data-of]")].flatMap((curve) =>
+      (curve.matches("path") ? [curve] : [...curve.querySelectorAll("path")])
+        .map((path) => ({ of: curve.dataset.of, path, parts: parts(path) })));
+    return { svg: panel.closest("svg"), across: panel.closest("[data-across]")?.dataset.across ?? "",
+      box: numbers(panel.dataset.box), x: numbers(panel.dataset.x), y: numbers(panel.dataset.y), curves };
   });
   const valuesOf = ({ box: [, top, , tall], y, curves }, at) => {
     const found = new Map();
@@ -33,31 +35,39 @@
     return found;
   };
 
-  const hide = (svg) => { svg.cursor?.setAttribute("d", ""); if (svg.tip) svg.tip.hidden = true; };
-  const show = (svg, event) => {
+  const hide = (figure) => {
+    for (const { svg } of panelsOf(figure)) svg.cursor?.setAttribute("d", "");
+    if (figure.tip) figure.tip.hidden = true;
+  };
+  const show = (figure, svg, event) => {
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-    const over = panelsOf(svg).find(({ box: [left, top, wide, tall], curves }) =>
-      curves.length && x >= left && x <= left + wide && y >= top && y <= top + tall);
-    if (!over) return hide(svg);
+    const over = panelsOf(figure).find(({ svg: own, box: [left, top, wide, tall], curves }) =>
+      own === svg && curves.length && x >= left && x <= left + wide && y >= top && y <= top + tall);
+    hide(figure);
+    if (!over) return;
     const share = (x - over.box[0]) / over.box[2], values = valuesOf(over, x);
-    svg.cursor ??= svg.appendChild(document.createElementNS(svg.namespaceURI, "path"));
-    svg.cursor.setAttribute("class", "cursor");
-    svg.cursor.setAttribute("d", svg.panels.filter((each) => String(each.x) === String(over.x))
-      .map(({ box: [left, top, wide, tall] }) => `M${left + share * wide} ${top}v${tall}`).join(""));
-    svg.tip ??= svg.parentElement.parentElement.appendChild(Object.assign(document.createElement("div"), { className: "tip" }));
-    svg.tip.replaceChildren(`${svg.dataset.across} ${shown(within(over.x, share), over.x)}`, ...[...values].map(([of, [value, color]]) => {
+    for (const { svg: own, x: ends, box: [left, top, wide, tall] } of figure.panels) {
+      if (String(ends) !== String(over.x)) continue;
+      own.cursor ??= own.appendChild(document.createElementNS(own.namespaceURI, "path"));
+      own.cursor.setAttribute("class", "cursor");
+      own.cursor.setAttribute("d", `${own.cursor.getAttribute("d") ?? ""}M${left + share * wide} ${top}v${tall}`);
+    }
+    figure.tip ??= figure.appendChild(Object.assign(document.createElement("div"), { className: "tip" }));
+    figure.tip.replaceChildren(`${over.across} ${shown(within(over.x, share), over.x)}`, ...[...values].map(([of, [value, color]]) => {
       const row = Object.assign(document.createElement("div"), { textContent: `${of}: ${value}` });
       row.style.borderLeftColor = color;
       return row;
     }));
-    svg.tip.hidden = false;
-    const around = svg.tip.parentElement.getBoundingClientRect(), right = event.clientX - around.left > around.width / 2;
-    svg.tip.style.left = right ? "" : `${event.clientX - around.left + 16}px`;
-    svg.tip.style.right = right ? `${around.right - event.clientX + 16}px` : "";
-    svg.tip.style.top = `${event.clientY - around.top + 16}px`;
+    figure.tip.hidden = false;
+    const around = figure.tip.parentElement.getBoundingClientRect(), right = event.clientX - around.left > around.width / 2;
+    figure.tip.style.left = right ? "" : `${event.clientX - around.left + 16}px`;
+    figure.tip.style.right = right ? `${around.right - event.clientX + 16}px` : "";
+    figure.tip.style.top = `${event.clientY - around.top + 16}px`;
   };
-  document.querySelectorAll("figure.chart svg").forEach((svg) => {
-    svg.addEventListener("pointermove", (event) => show(svg, event));
-    svg.addEventListener("pointerleave", () => hide(svg));
+  document.querySelectorAll("figure.chart").forEach((figure) => {
+    for (const svg of new Set([...figure.querySelectorAll("[data-box]")].map((panel) => panel.closest("svg")))) {
+      svg.addEventListener("pointermove", (event) => show(figure, svg, event));
+      svg.addEventListener("pointerleave", () => hide(figure));
+    }
   });
 })();

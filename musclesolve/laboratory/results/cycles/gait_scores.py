@@ -318,14 +318,17 @@ def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     if "heading" in result and "pelvis_angle" in leg:
         for name, angle in zip(leg["pelvis_rotation"].values, leg["pelvis_angle"].values.T, strict=True):
             curves["pelvis_angle", str(name)] = np.degrees(angle)
-    for label in map(str, leg["dof"].values) if "dof" in leg.dims else ():
+    of_dofs = {
+        name: leg.variables[name].transpose("time", "dof").values
+        for name in ("joint_angle", "joint_moment")
+        if name in leg
+    }
+    for place, label in enumerate(map(str, leg["dof"].values) if "dof" in leg.dims else ()):
         sign = -1.0 if f"{label}_{side}" in flipped else 1.0
-        if "joint_angle" in leg:
-            angle = without_turns(np.degrees(leg["joint_angle"].sel(dof=label).values))
-            curves["joint_angle", names.get(label, label)] = sign * angle
-        if "joint_moment" in leg:
-            moment = sign * per_mass * leg["joint_moment"].sel(dof=label).values
-            curves["joint_moment", names.get(label, label)] = moment
+        for name, values in of_dofs.items():
+            column = values[:, place]
+            seen_as = without_turns(np.degrees(column)) if name == "joint_angle" else per_mass * column
+            curves[name, names.get(label, label)] = sign * seen_as
     for name, scale in zip(OWN_NAME, (np.degrees(1.0), per_mass), strict=True):
         if name in leg:
             curves[name, name] = scale * leg[name].values

@@ -69,10 +69,10 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 
     The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``).
     """
-    status = result["status"]
+    status = result.variables["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
     meaning = dict(zip(map(int, values), str(status.attrs["flag_meanings"]).lower().split(), strict=True))
-    codes, place = np.unique(_of_leg(status, side), return_inverse=True)
+    codes, place = np.unique(_of_leg(result, "status", side), return_inverse=True)
     return np.array([meaning[int(code)] for code in codes], dtype=np.str_)[place]
 
 
@@ -86,24 +86,29 @@ def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     names = status_names(result, side)
     for name, fault in MOTION_FAULTS.items():
         if name in result:
-            names = np.where((names == INVALID_MOTION) & ~mask_of_leg(result[name], side), fault, names)
+            names = np.where((names == INVALID_MOTION) & ~mask_of_leg(result, name, side), fault, names)
     return names
 
 
-def mask_of_leg(mask: xr.DataArray, side: str) -> Mask:
+def mask_of_leg(result: xr.Dataset, name: str, side: str) -> Mask:
     """Select one leg of a mask over time, or over time and side, shape (T,)."""
-    return np.asarray(_of_leg(mask, side) if "side" in mask.dims else mask.values, dtype=bool)
+    return np.asarray(_of_leg(result, name, side), dtype=bool)
 
 
-def _of_leg(values: xr.DataArray, side: str) -> AnyArray:
-    """The values of one side; the selection of xarray takes ten times as long, and pages need hundreds."""
-    place = values.get_index("side").get_loc(side)
-    return values.values[(slice(None),) * values.dims.index("side") + (place,)]
+def _of_leg(result: xr.Dataset, name: str, side: str) -> AnyArray:
+    """The values of a variable, of one side if it has sides; xarray takes ten times as long, for hundreds of them."""
+    values, sides = result.variables[name], result.variables["side"].values.tolist()
+    if "side" not in values.dims:
+        return np.asarray(values.values)
+    if side not in sides:
+        raise KeyError(side)
+    place = (slice(None),) * values.dims.index("side") + (sides.index(side),)
+    return np.asarray(values.values[place])
 
 
 def valid(result: xr.Dataset, side: str) -> Mask:
     """Frames that may be used: solved, with or without a reserve, shape (T,)."""
-    return mask_of_leg(result["valid"], side)
+    return mask_of_leg(result, "valid", side)
 
 
 def credible(result: xr.Dataset, side: str) -> Mask:
@@ -150,9 +155,9 @@ def muscle_sides(result: xr.Dataset) -> dict[str, str]:
 
     Muscles that act on coordinates of no side alone, as in the trunk, have the status of `other`.
     """
-    names = [str(name) for name in result["muscle"].values]
+    names = [str(name) for name in result.variables["muscle"].values]
     if MUSCLE_SIDE in result.variables:
-        return dict(zip(names, map(str, result[MUSCLE_SIDE].values), strict=True))
+        return dict(zip(names, map(str, result.variables[MUSCLE_SIDE].values), strict=True))
     return {name: side_of(name) for name in names}
 
 

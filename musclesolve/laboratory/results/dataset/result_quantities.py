@@ -280,14 +280,16 @@ def joint_dofs(result: xr.Dataset, joint: str, side: str, *, sagittal: bool = Fa
     """The degrees of freedom of hip, knee or ankle that a result has, or flexion alone."""
     table = bundled_toml(__package__, "joint_dofs.toml")[joint]
     stems = [*table["sagittal"], *([] if sagittal else table["others"])]
-    known = set(map(str, result["dof"].values))
+    known = set(map(str, result.variables["dof"].values))
     return [name for name in (f"{stem}_{side}" for stem in stems) if name in known]
 
 
 def joint_power(result: xr.Dataset, joint: str, side: str, *, sagittal: bool = False) -> Array:
     """Power of all rotations of a joint, or of flexion and extension alone, (T,) [W]."""
     dofs = joint_dofs(result, joint, side, sagittal=sagittal)
-    return np.asarray(result["joint_power"].sel(dof=dofs).sum("dof", skipna=False).values)
+    columns = [name in dofs for name in map(str, result.variables["dof"].values)]
+    power = result.variables["joint_power"].transpose("time", "dof").values
+    return np.asarray(power[:, columns].sum(axis=1))
 
 
 def powered_joints(result: xr.Dataset) -> list[str]:
