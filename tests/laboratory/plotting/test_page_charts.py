@@ -1,11 +1,13 @@
 """Charts of the page of a result: every figure has one, with its panels, its words and the curves of the result."""
 
 import re
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_inputs import small, with_emg
+from report_inputs import small, with_emg, written
 from synthetic_result import few_muscles, result, with_fascicles, with_tendons, with_troubles
 
 from musclesolve.laboratory.plotting.page.chart import PIXEL, round_numbers
@@ -124,3 +126,16 @@ def test_the_numbers_of_an_axis_are_round_and_within_its_ends():
         assert ticks.min() >= low - 1e-6 * size and ticks.max() <= low + size * (1.0 + 1e-6)
         step = np.diff(ticks)[0]
         assert min(abs(step / 10.0 ** np.floor(np.log10(step) + 1e-9) - each) for each in (1, 2, 5)) < 1e-6
+
+
+def test_the_page_of_a_result_needs_no_matplotlib(tmp_path):
+    """It takes longer to load, and to draw some hundred panels, than the computation of a result."""
+    path = written(TRIAL, tmp_path, "result.nc")
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from musclesolve.laboratory.report.page import write_report\n"
+        f"page, _ = write_report([{str(path)!r}])\n"
+        "print(page.read_text(encoding='utf-8').count('data-box'))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 50
