@@ -30,6 +30,7 @@ from musclesolve.laboratory.markers.marker_names import (
     marker_sets,
     split_label,
 )
+from musclesolve.laboratory.markers.marker_places import Body
 from musclesolve.laboratory.recording.axes import global_from_laboratory, standing_axes
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.laboratory.results.finding import Finding
@@ -169,6 +170,22 @@ class Meaning:
         """The markers of both recordings, the markers of the motion first."""
         both = (self.recording("motion"), self.recording("standing"))
         return list(dict.fromkeys(name for markers in both if markers is not None for name in markers.names))
+
+    @cached_property
+    def _bodies(self) -> list[tuple[Markers, Body]]:
+        """The recordings that show an upright body, the standing trial first."""
+        shown = []
+        for which in ("standing", "motion"):
+            markers = self.recording(which)
+            if self.case is not None and markers is not None:
+                body = Body.of(landmark_paths(self.case.trial, markers))
+                shown += [] if body is None else [(markers, body)]
+        return shown
+
+    def place_of(self, marker: str) -> str:
+        """The place of a marker on the body, in words; "" where its recordings do not show it."""
+        words = (body.where(markers[marker]) for markers, body in self._bodies if marker in markers)
+        return next(filter(None, words), "")
 
     def written(self, marker: str) -> str:
         """The name by which a trial file names a marker."""

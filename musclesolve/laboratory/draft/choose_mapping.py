@@ -7,17 +7,15 @@ the middle of the landmarks at hip, knee and ankle, its share along the segment 
 (p - h).(k - h) / |k - h|^2. A cluster has the markers among them that keep their distances: the distance of two of them
 strays over the motion from the one of the standing trial by less than RIGID in 95 of 100 frames.
 
-Landmarks of knees and ankles that no name shows are guessed by the places of markers on the standing subject. With r
-the direction from the left to the right landmarks of the pelvis, u upward and z the height above the lowest marker,
-divided by the height of the pelvis, a marker at a knee or ankle lies in a band of z. The lateral and the medial marker
-of a joint are a pair of such markers on one side: apart by the width of a joint along r, and by little square to it.
-Among several pairs it is the one that is least apart square to r.
+A label without any place in a recording is none of its markers. Landmarks of knees, ankles and feet that no name shows
+are guessed by the places of markers on the standing subject (`marker_places`). Wands, and what a program computed, are
+used for what is missing then.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -41,7 +39,14 @@ from musclesolve.laboratory.markers.landmarks import (
     one_marker,
     read_clusters,
 )
-from musclesolve.laboratory.markers.marker_names import NamedMarkers, marker_sets, named_markers, split_label
+from musclesolve.laboratory.markers.marker_names import (
+    NamedMarkers,
+    marker_sets,
+    named_markers,
+    split_label,
+    with_places,
+)
+from musclesolve.laboratory.markers.marker_places import GUESSED, Body, guessed_by_place
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES
 from musclesolve.laboratory.trial.functional_trials import BODIES, place_along
 from musclesolve.laboratory.trial.marker_mapping import requested_mapping
@@ -53,7 +58,9 @@ RIGID = 0.03
 BROAD = 0.01
 """Distance from a line, rms, below which markers do not show the rotation about it [m]."""
 SEEN = 0.95
-"""Least share of frames in which markers of a cluster are seen: a gap in one of them stops it."""
+"""Least share of the frames with the subject in which markers of a cluster are seen: a gap in one of them stops it."""
+THERE = 0.8
+"""Least share of all markers that are seen in a frame in which the subject is there."""
 CARRIERS = {
     **dict.fromkeys(("asis", "psis", "sacrum"), ("pelvis",)),
     **dict.fromkeys(("knee_lateral", "knee_medial", "knee_center"), ("thigh", "shank")),
@@ -104,7 +111,7 @@ def tracking_clusters(
         person: whose markers are meant, where there are several.
     """
     moving, places = paths_of(walk, person), _standing_places(static, person)
-    tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
+    tracked = _tracked(moving, places)
     lost = [
         (landmark, marker)
         for landmark, weights in mapping.items()
@@ -118,6 +125,8 @@ def tracking_clusters(
         suffix = landmark.removeprefix(stem(landmark))
         for segment in CARRIERS[stem(landmark)]:
             name = segment if segment == "pelvis" else segment + suffix
+            if stem(landmark) == "metatarsal_5" and name not in clusters:
+                continue  # the foot is known without it
             kept = clusters.get(name) or _rigid(on_segment.get(name, []), tracked, places)
             if len(kept) >= FEWEST_MARKERS:
                 clusters[name], carried[marker] = kept, name
@@ -153,7 +162,7 @@ def body_clusters(
     Arguments as of `tracking_clusters`.
     """
     moving, places = paths_of(walk, person), _standing_places(static, person)
-    tracked = {name: path for name, path in moving.items() if name in places and _seen(path).mean() >= SEEN}
+    tracked = _tracked(moving, places)
     on_segment = _segments(tracked, places, mapping, named)
     clusters = {body: _rigid(on_segment.get(body, []), tracked, places) for body in bodies}
     return {body: markers for body, markers in clusters.items() if len(markers) >= FEWEST_MARKERS}
@@ -176,6 +185,19 @@ def paths_of(markers: Markers, person: str | None) -> dict[str, Array]:
 
 def _seen(path: Array) -> Array:
     return np.asarray(np.isfinite(path).all(axis=1))
+
+
+def _shares(paths: Mapping[str, Array]) -> dict[str, float]:
+    """Marker -> the share of frames in which it is seen, of those in which most markers are: the subject is there."""
+    seen = {name: frames for name, path in paths.items() if (frames := _seen(path)).any()}
+    there = np.mean(list(seen.values()), axis=0) >= THERE if seen else np.zeros(0, bool)
+    return {name: float(frames[there].mean()) if there.any() else 0.0 for name, frames in seen.items()}
+
+
+def _tracked(moving: Mapping[str, Array], places: Mapping[str, Array]) -> dict[str, Array]:
+    """The paths of markers of the standing trial that the motion shows while the subject is there."""
+    shares = _shares(moving)
+    return {name: path for name, path in moving.items() if name in places and shares.get(name, 0.0) >= SEEN}
 
 
 def _standing_places(static: Markers, person: str | None) -> dict[str, Array]:
@@ -258,7 +280,7 @@ LEAST_SHARE = 0.5
 """Least share of the landmarks of a set in the recordings for the set to be considered."""
 MARKER = "MARKER"
 """Stands for the name of a marker in the line of a landmark that a draft leaves open."""
-MOST_NAMES, MOST_ALIKE = 24, 5
+MOST_NAMES, MOST_ALIKE, MOST_NEAR = 24, 5, 3
 
 
 @dataclass(frozen=True)
@@ -270,8 +292,9 @@ class MarkerChoice:
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
     mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
     shows; clusters that the files show; landmarks whose markers are guessed by their places; toes whose marker is the
-    only one ahead on the foot; the vocabulary that the names of the markers are of, with its source; whether all names
-    are numbers.
+    only one ahead on the foot; landmarks by a wand or by what a program computed; marker that no name explains -> its
+    place on the body; missing landmark -> such markers near its place; the vocabulary that the names of the markers are
+    of, with its source; whether all names are numbers.
     """
 
     walk: Markers
@@ -292,6 +315,9 @@ class MarkerChoice:
     shown_clusters: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
     lone_toes: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+    near: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: str = ""
     numbered: bool = False
 
@@ -316,14 +342,16 @@ def choose_mapping(
 
     `bending` are recordings in which joints such as "knee_r" bend: they show those that no landmark shows.
     """
+    walk, static = with_places(walk), None if static is None else with_places(static)
     # Persons with markers of equal names in the file, the one with most markers first.
     labels = [split_label(label) for label in walk.names]
     count = Counter(person for person, _ in labels if person)
     twice = {plain for plain, times in Counter(plain for _, plain in labels).items() if times > 1}
     persons = tuple(who for who, _ in count.most_common() if any((who, plain) in labels for plain in twice))
     person = persons[0] if len(persons) > 1 else None
-    standing = [] if static is None else names_of(static, person)
-    named = named_markers(dict.fromkeys((*names_of(walk, person), *standing)))
+    recordings = [paths_of(file, person) for file in (static, walk) if file is not None]
+    names = dict.fromkeys((*names_of(walk, person), *(() if static is None else names_of(static, person))))
+    named = named_markers(names, recordings)
     open_choice = MarkerChoice(
         walk,
         static,
@@ -337,33 +365,100 @@ def choose_mapping(
         choice = _with_clusters(_resolved(replace(open_choice, set=name)), named)
         if len(choice.resolved) < LEAST_SHARE * len(chosen.mapping):
             continue
-        extra = {key: way for key, way in named.mapping.items() if key in choice.missing}
-        completed = _with_clusters(_resolved(replace(choice, mapping=extra)), named) if extra else choice
-        choices.append(completed if len(completed.missing) < len(choice.missing) else choice)
+        choices.append(_with_holes_filled(choice, named))
     choices.append(_by_names(open_choice, named))
 
     def rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
-        """The rank of a choice: number of open landmarks, then a set that fits as it is, then the number shown."""
-        alone = choice.set is not None and not choice.mapping and not choice.clusters
+        """The rank of a choice: number of open landmarks, then a set that is complete, then the number shown."""
+        alone = choice.set is not None and not choice.mapping and not choice.clusters and not choice.missing
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
-    return _with_lone_toes(_by_place(_by_motion(min(choices, key=rank), named, bending or {}), named))
+    choice = _by_place(_by_motion(min(choices, key=rank), named, bending or {}), named)
+    return _with_places(_with_lone_toes(_with_instead(choice, named), named), named, recordings)
 
 
-def _with_lone_toes(choice: MarkerChoice) -> MarkerChoice:
-    """The choice with the marker of the fifth metatarsal as the toe, where each foot has no other marker ahead."""
-    lone = {f"toe_{side}": f"metatarsal_5_{side}" for side in SIDES}
-    if not (lone.keys() <= set(choice.missing) and set(lone.values()) <= set(choice.mapping)):
+def _with_holes_filled(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice of a set with the landmarks of the legs that it lacks, by the words in the names of the markers."""
+    holes = {
+        name: way
+        for name, way in named.mapping.items()
+        if landmarks()[name].required and name not in choice.resolved
+    }
+    for wanted in (holes, {name: way for name, way in holes.items() if name in choice.missing}):
+        filled = _with_clusters(_resolved(replace(choice, mapping=wanted)), named) if wanted else choice
+        shown = {name: way for name, way in wanted.items() if name in filled.resolved}
+        if shown and len(filled.missing) <= len(choice.missing):
+            return _with_clusters(_resolved(replace(choice, mapping=shown)), named)
+    return choice
+
+
+def _with_instead(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice with wands, and with what a program computed, where a landmark is missing that they replace."""
+    replaced = [
+        [other for other in landmarks()[name].instead if other in named.instead] for name in choice.missing
+    ]
+    wanted = {others[0]: named.instead[others[0]] for others in replaced if others}
+    if not wanted:
         return choice
-    kept = {name: way for name, way in choice.mapping.items() if name not in lone.values()}
-    toes = {toe: choice.mapping[other] for toe, other in lone.items()}
+    tried = _resolved(replace(choice, mapping={**choice.mapping, **wanted}))
+    used = {name: marker for name, marker in wanted.items() if name in tried.resolved}
+    if not used:
+        return choice
+    return replace(_resolved(replace(choice, mapping={**choice.mapping, **used})), instead=tuple(used))
+
+
+def _with_lone_toes(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
+    """The choice with the marker of a metatarsal head as the toe, where each foot has no other marker ahead."""
+    toes: dict[str, Any] = {}
+    for side in SIDES:
+        ahead = [marker for marker, of in named.possible.items() if f"toe_{side}" in of]
+        way = choice.mapping.get(f"metatarsal_5_{side}", ahead[0] if len(ahead) == 1 else None)
+        if way is not None:
+            toes[f"toe_{side}"] = way
+    if len(toes) < len(SIDES) or not toes.keys() <= set(choice.missing):
+        return choice
+    heads = [f"metatarsal_5_{side}" for side in SIDES]
+    kept = {name: way for name, way in choice.mapping.items() if name not in heads}
     chosen = _resolved(replace(choice, mapping=kept | toes))
-    return replace(chosen, lone_toes=tuple(lone)) if len(chosen.missing) < len(choice.missing) else choice
+    return replace(chosen, lone_toes=tuple(toes)) if len(chosen.missing) < len(choice.missing) else choice
+
+
+def _with_places(
+    choice: MarkerChoice, named: NamedMarkers, recordings: Sequence[Mapping[str, Array]]
+) -> MarkerChoice:
+    """The choice with the places on the body of markers that no name explains, where a landmark is missing."""
+    if not choice.missing:
+        return choice
+    used = {marker for weights in choice.resolved.values() for marker in weights}
+    used |= {
+        marker for markers in (*named.tracking.values(), *choice.clusters.values()) for marker in markers
+    }
+    places: dict[str, str] = {}
+    near: dict[str, list[str]] = {}
+    for paths in recordings:
+        body = Body.of(
+            {
+                landmark: np.asarray(sum(weight * paths[marker] for marker, weight in weights.items()))
+                for landmark, weights in choice.resolved.items()
+                if weights and set(weights) <= set(paths)
+            }
+        )
+        if body is None:
+            continue
+        for marker in [name for name in paths if name not in used and name not in places]:
+            if not (words := body.where(paths[marker])):
+                continue
+            places[marker] = words
+            place = body.place(paths[marker][body.frames])
+            for name in choice.missing:
+                if body.may_be(name, place):
+                    near.setdefault(name, []).append(marker)
+    return replace(choice, places=places, near={name: tuple(markers) for name, markers in near.items()})
 
 
 def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     """The choice with landmarks of knees, ankles and toes that no name shows, by places of markers when standing."""
-    lacking = [name for name in choice.missing if name.rpartition("_")[0] in (*SIDES_OF_JOINTS, "toe")]
+    lacking = [name for name in choice.missing if stem(name) in GUESSED]
     if choice.static is None or not lacking:
         return choice
     places = _standing_places(choice.static, choice.person)
@@ -442,6 +537,10 @@ def _by_names(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     choice = _with_clusters(_resolved(replace(choice, mapping=needed)), named)
     # What is not carried after all is asked for where it is needed, and left out else.
     kept = {name: way for name, way in needed.items() if name in choice.resolved or name in choice.missing}
+    heads = [name for name in kept if stem(name) == "metatarsal_5"]
+    if len(heads) == 1 and all(f"metatarsal_5_{side}" in named.mapping for side in SIDES):
+        del kept[heads[0]]
+        choice = _resolved(replace(choice, mapping=kept))
     clustered = {marker for markers in choice.clusters.values() for marker in markers}
     left = tuple(name for name in named.unknown if name not in clustered)
     return replace(choice, mapping=kept, leftover=left, seldom=seldom)
@@ -459,8 +558,7 @@ def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, perso
         return False
     sides = {f"{stem(landmark)}{suffix}" for suffix in ("", "_r", "_l")} & set(mapping)
     markers = {marker for name in sides for marker in markers_of(mapping[name])}
-    shown = [path for marker, path in paths_of(walk, person).items() if marker in markers]
-    return any(0.0 < np.isfinite(path).all(axis=1).mean() < SEEN for path in shown)
+    return any(share < SEEN for marker, share in _shares(paths_of(walk, person)).items() if marker in markers)
 
 
 def _resolved(choice: MarkerChoice) -> MarkerChoice:
@@ -540,20 +638,25 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         for name in choice.lone_toes
     }
     ways = {name: way for name, way in choice.mapping.items() if name not in choice.missing}
-    lines = [Line(name, way, guessed.get(name, ""), lone.get(name, "")) for name, way in ways.items()]
+    sources = guessed | dict.fromkeys(choice.instead, "used in the place of a marker that is missing")
+    lines = [Line(name, way, sources.get(name, ""), lone.get(name, "")) for name, way in ways.items()]
     reasons = Counter(choice.missing.values())
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
         others = list(landmark.instead)
         what = landmark.description + (f" (or map {', or '.join(others)})" if others else "")
+        if near := choice.near.get(name, ())[:MOST_NEAR]:
+            reason += "; near there: " + "; ".join(f"{marker}, {choice.places[marker]}" for marker in near)
         todo = f"enter the marker of {name}, {what}: {reason}"
-        words = (what, "") if reasons[reason] > MOST_ALIKE else ("", todo)
+        alike = not near and reasons[choice.missing[name]] > MOST_ALIKE
+        words = (what, "") if alike else ("", todo)
         lines.append(Line(name, MARKER, *words, open=True))
     alike = [
-        f"enter the markers of {', '.join(name for name, why in choice.missing.items() if why == reason)}, {count} "
-        f"landmarks: {reason}; musclesolve desk shows the markers in space"
+        f"enter the markers of {', '.join(names)}, {len(names)} landmarks: {reason}; musclesolve desk shows the "
+        "markers in space"
         for reason, count in reasons.items()
         if count > MOST_ALIKE
+        and (names := [n for n, why in choice.missing.items() if why == reason and not choice.near.get(n)])
     ]
     about = []
     if choice.set is None:
@@ -567,6 +670,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     if choice.leftover and choice.set is None:
         left, more = ", ".join(choice.leftover[:MOST_NAMES]), len(choice.leftover) > MOST_NAMES
         about.append(f"Markers that no name explains: {left}{', ...' if more else ''}.")
+    for marker, place in [*choice.places.items()][:MOST_NAMES]:
+        about.append(f"{marker} is {place}.")
     if choice.seldom:
         about.append(
             f"Left out, because the motion shows their markers in too few frames: {', '.join(choice.seldom)}."
@@ -594,99 +699,3 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         by_motion = dict.fromkeys(choice.functional, FUNCTIONAL)
         tables.append(DraftTable("joint_centers", lines_of(by_motion), (why,)))
     return tuple(table for table in tables if table.lines or table.about or table.todos)
-
-
-BANDS = {"knee": (0.40, 0.62), "ankle": (0.03, 0.17)}
-"""Heights over that of the pelvis between which markers of a joint lie; by the proportions of Drillis & Contini (1966),
-as printed by Winter (1990), knees are at 0.52 and ankles at 0.07 of the height of the pelvis."""
-WIDTHS = {"knee": (0.06, 0.17), "ankle": (0.045, 0.13)}
-"""Range of the distance between the lateral and the medial marker of a joint, on the skin [m]."""
-OBLIQUE = 0.05
-"""Largest distance of the two markers perpendicular to the line from left to right [m]."""
-TOE_HEIGHT = 0.1
-"""Largest height of a marker of the toes over the lowest marker, as a share of the height of the pelvis."""
-TOE_AHEAD = {"heel": 0.14, "ankle_lateral": 0.08}
-"""Least distance of a marker of the toes ahead of another landmark of the foot [m]."""
-SIDES_OF_JOINTS = ("knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial")
-
-
-def guessed_by_place(
-    known: Mapping[str, Array], free: Mapping[str, Array], lacking: Iterable[str]
-) -> dict[str, str]:
-    """Return landmark -> marker for the missing landmarks of knees, ankles and toes that places show.
-
-    Args:
-        known: landmark -> its place (3,) on the standing subject [m], in any axes; both sides of the pelvis are needed.
-        free: marker -> its place (3,) [m], of those that show no landmark.
-        lacking: landmarks without a marker, such as "knee_lateral_r".
-    """
-    frame = _frame(known)
-    if frame is None:
-        return {}
-    middle, right, up, height = frame
-    floor = min(float(place @ up) for place in (*known.values(), *free.values()))
-    lacking = list(lacking)
-    by: dict[str, str] = {}
-    for joint, (low, high) in BANDS.items():
-        for side in SIDES:
-            outer, inner = f"{joint}_lateral_{side}", f"{joint}_medial_{side}"
-            if not {outer, inner} & set(lacking):
-                continue
-            outwards = right if side == "r" else -right
-            there = {
-                name: place
-                for name, place in free.items()
-                if low < (place @ up - floor) / (height - floor) < high and (place - middle) @ outwards > 0.0
-            }
-            places = {f"known {name}": known[name] for name in (outer, inner) if name in known}
-            pairs = []
-            for first, second in permutations([*there, *places], 2):
-                if (outer in known) != (first == f"known {outer}") or (inner in known) != (
-                    second == f"known {inner}"
-                ):
-                    continue
-                apart = (there | places)[first] - (there | places)[second]
-                width = float(apart @ outwards)
-                oblique = float(np.linalg.norm(apart - width * outwards))
-                if WIDTHS[joint][0] < width < WIDTHS[joint][1] and oblique < OBLIQUE:
-                    pairs.append((oblique, first, second))
-            if pairs:
-                _, first, second = min(pairs)
-                pair = {outer: first, inner: second}
-                by |= {name: marker for name, marker in pair.items() if name in lacking and marker in free}
-    forward = np.cross(up, right)
-    for side in SIDES:
-        behind = next((name for name in TOE_AHEAD if f"{name}_{side}" in known), None)
-        if f"toe_{side}" not in lacking or behind is None:
-            continue
-        from_there = {name: place - known[f"{behind}_{side}"] for name, place in free.items()}
-        ahead = {
-            name: float(way @ forward)
-            for name, way in from_there.items()
-            if (free[name] @ up - floor) / (height - floor) < TOE_HEIGHT
-            and float(way @ forward) > max(TOE_AHEAD[behind], abs(float(way @ right)))
-            and float((free[name] - middle) @ right) * (1.0 if side == "r" else -1.0) > 0.0
-        }
-        if ahead:
-            by[f"toe_{side}"] = max(ahead, key=lambda name: ahead[name])
-    return by
-
-
-def _frame(known: Mapping[str, Array]) -> tuple[Array, Array, Array, float] | None:
-    """Middle of the pelvis, directions to the right and up, and height of the pelvis; None where they do not show."""
-    pelvis = next((n for n in ("asis", "hip_center", "psis") if {f"{n}_r", f"{n}_l"} <= set(known)), None)
-    feet = [x for name, x in known.items() if name.rpartition("_")[0] in ("heel", "toe", "metatarsal_5")]
-    if pelvis is None or not feet:
-        return None
-    middle = 0.5 * (known[f"{pelvis}_r"] + known[f"{pelvis}_l"])
-    right = known[f"{pelvis}_r"] - known[f"{pelvis}_l"]
-    right = right / np.linalg.norm(right)
-    # The axis of the file that is nearest to the way from the feet to the pelvis.
-    way = middle - np.mean(feet, axis=0)
-    axis = int(np.argmax(np.abs(way)))
-    up = np.sign(way[axis]) * np.eye(3)[axis]
-    right = right - (right @ up) * up
-    length = float(np.linalg.norm(right))
-    if length < 0.5:  # the subject does not stand upright
-        return None
-    return middle, right / length, up, float(middle @ up)

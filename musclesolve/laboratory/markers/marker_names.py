@@ -4,8 +4,9 @@ A label joins the person and the name, "Ann:LASI"; other signs and the other ord
 ("S01_LASI", "LASI-S01"). Capture software may write the person before every label, depending on the export: both forms
 of a label are the same marker, as long as one person is in the file.
 
-A name is known by the words that laboratories use (`landmark_words.toml`), by the vocabulary that most names of the
-recording are of (`marker_vocabularies.toml`), and by the same name on the other side.
+A name is known by its words (`marker_words`), by the vocabulary that most names of the recording are of
+(`marker_vocabularies.toml`), by the same name on the other side, and, where it may mean several landmarks, by the place
+of the marker on the body (`marker_places`).
 
 A marker set is the mapping of a common laboratory protocol, a file in ``laboratory/markers/sets`` or of a user, that
 replaces [mapping]. Only its markers in the recordings are used; tables of the trial file add to the set and override
@@ -16,13 +17,15 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
-from unicodedata import normalize
 
+import numpy as np
+
+from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import as_text, folded, with_sizes
+from musclesolve._util.messages import as_text, with_sizes
 from musclesolve._util.sides import SAID_SIDES, SIDES, Side, has_side
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.markers.landmarks import (
@@ -32,10 +35,33 @@ from musclesolve.laboratory.markers.landmarks import (
     read_clusters,
     read_weights,
 )
+from musclesolve.laboratory.markers.marker_places import Body, decided_by_limbs, without_centers
+from musclesolve.laboratory.markers.marker_words import (
+    HEEL_BOTTOM,
+    HEEL_TOP,
+    meaning_of,
+    plain_name,
+    without_side,
+)
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.tables.document import Document
 from musclesolve.tables.sampled import Markers
 from musclesolve.tables.text_file import is_file
+
+
+def with_places(markers: Markers, needless: Collection[str] = ()) -> Markers:
+    """Return the markers that are seen: a label without any place in a file is none of its markers.
+
+    Labels that occur twice stay, so that they are refused by their name, and so do `needless` ones, without which the
+    legs are known.
+    """
+    seen = np.isfinite(markers.position).all(axis=2).any(axis=0)
+    stays = {*markers.repeated, *needless}
+    kept = [k for k, name in enumerate(markers.names) if seen[k] or name in stays]
+    if len(kept) == len(markers.names):
+        return markers
+    names = tuple(markers.names[k] for k in kept)
+    return replace(markers, names=names, position=markers.position[:, kept])
 
 
 def split_label(label: str) -> tuple[str, str]:
@@ -91,21 +117,19 @@ def _parted(label: str) -> Iterator[tuple[str, str]]:
                 yield word, rest
 
 
-_PART = re.compile(
-    r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"
-    r"|top|bot|[a-dlmu])?\d*$"
-)
-"""Endings of the names of tracking markers after the segment: "u" and "l" are upper and lower."""
-
-
 @dataclass(frozen=True)
 class NamedMarkers:
-    """Landmark -> its mapping; segment with side -> tracking markers; markers without a known meaning."""
+    """Landmark -> its mapping; segment with side -> tracking markers; markers without a known meaning; the vocabulary
+    of the recording, and its source; landmark -> wand or computed marker, where no better one is; marker -> landmarks
+    of which its name means one.
+    """
 
     mapping: dict[str, Any]
     tracking: dict[str, list[str]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
-    vocabulary: str = ""  # vocabulary of the recording, and its source
+    vocabulary: str = ""
+    instead: dict[str, str] = field(default_factory=dict)
+    possible: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def markers(self) -> tuple[str, ...]:
@@ -113,31 +137,11 @@ class NamedMarkers:
         return tuple(marker for way in self.mapping.values() for marker in markers_of(way))
 
 
-@cache
-def _words() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Folded name -> landmark, of those with a side and of those without; beginning of a name -> segment."""
-    tables = bundled_toml(__package__, "landmark_words.toml")
-    sided, unsided = (
-        {name: landmark for landmark, names in tables[kind].items() for name in (*names, folded(landmark))}
-        for kind in ("sided", "unsided")
-    )
-    for name in landmarks():
-        if name[:-2] in {other[:-2] for other in landmarks() if has_side(other)}:
-            sided.setdefault(folded(name[:-2]), name[:-2])
-        else:
-            unsided.setdefault(folded(name), name)
-    tracking = {begin: segment for segment, begins in tables["tracking"].items() for begin in begins}
-    for vocabulary in bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"]:
-        for landmark, names in vocabulary["always"].items():
-            sided |= dict.fromkeys(names, landmark)
-    return sided, unsided, tracking
-
-
 def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
     """Folded name -> landmark of the best matching vocabulary, and its name; empty without a match."""
     sides: dict[str, set[Side]] = {}
     for name in names:
-        for rest, side in _splits(name):
+        for rest, side in without_side(plain_name(name)):
             sides.setdefault(rest, set()).add(side)
     best, share = None, SPOKEN
     for vocabulary in bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"]:
@@ -151,25 +155,67 @@ def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
     return words, f"{best['name']} ({best['source']})"
 
 
-def named_markers(names: Iterable[str]) -> NamedMarkers:
-    """The landmarks that some markers show, by their names; the first of several possible markers."""
-    shown: dict[str, str] = {}
-    tracking: dict[str, list[str]] = {}
-    unknown = []
+def named_markers(names: Iterable[str], recordings: Sequence[Mapping[str, Array]] = ()) -> NamedMarkers:
+    """The landmarks that some markers show, by their names; the first of several possible markers.
+
+    Args:
+        names: without persons before them.
+        recordings: marker -> its path (T, 3) [m], of each recording: the places on the body decide between possible
+            meanings of a name.
+    """
     names = list(names)
     plains = [split_label(label)[1] for label in names]
     for words in (plains, _with_english_sides(plains)):
         spoken, vocabulary = _spoken(words)
-        meant = _with_mirrors({word: _landmark(word, spoken) for word in words})
-        if sum(landmark is not None for landmark in meant.values()) >= FEWEST_NAMED:
+        meant = {plain: meaning_of(word, spoken) for plain, word in zip(plains, words, strict=True)}
+        sure = {plain: meaning.landmark for plain, meaning in meant.items() if not meaning.instead}
+        sure = _with_mirrors(sure, dict(zip(plains, words, strict=True)))
+        if sum(map(bool, sure.values())) >= FEWEST_NAMED:
             break
-    for plain, word in zip(plains, words, strict=True):
-        if (landmark := meant[word]) is not None and landmark not in shown:
-            shown[landmark] = plain
-        elif landmark is None and (segment := _segment(word)) is not None:
+    shown: dict[str, str] = {}
+    offered: dict[str, list[str]] = {}
+    for plain in plains:
+        if sure.get(plain):
+            shown.setdefault(sure[plain], plain)
+        elif meant[plain].instead:
+            offered.setdefault(meant[plain].landmark, []).append(plain)
+    possible = {
+        plain: meaning.possible
+        for plain, meaning in meant.items()
+        if meaning.possible and not sure.get(plain)
+    }
+    bodies = 0
+    for paths in recordings:
+        shown = without_centers(shown, paths)
+        computed = {name: markers[0] for name, markers in offered.items()}
+        body = Body.of(
+            {name: paths[marker] for name, marker in (computed | shown).items() if marker in paths}
+        )
+        if body is None:
+            continue
+        bodies += 1
+        undecided = {m: of for m, of in possible.items() if m in paths and m not in shown.values()}
+        for marker, landmark in body.decided(undecided, paths).items():
+            shown.setdefault(landmark, marker)
+        for marker in possible.keys() & paths.keys():
+            place = body.place(paths[marker][body.frames])
+            possible[marker] = tuple(name for name in possible[marker] if body.may_be(name, place))
+        for name, markers in offered.items():
+            markers[:] = [
+                m for m in markers if m not in paths or body.may_be(name, body.place(paths[m][body.frames]))
+            ]
+    if not bodies:
+        for marker, landmark in decided_by_limbs(possible, shown).items():
+            shown.setdefault(landmark, marker)
+    instead = {name: markers[0] for name, markers in offered.items() if markers and bodies}
+    possible = {marker: of for marker, of in possible.items() if of and marker not in shown.values()}
+    taken = {*shown.values(), *(marker for marker, meaning in meant.items() if meaning.instead)}
+    tracking: dict[str, list[str]] = {}
+    for plain in plains:
+        if plain not in shown.values() and (segment := meant[plain].segment):
             tracking.setdefault(segment, []).append(plain)
-        else:
-            unknown.append(plain)
+            taken.add(plain)
+    unknown = tuple(plain for plain in plains if plain not in taken)
     # Two markers beside a wrist show it between them, and so do those at the neck.
     mapping: dict[str, Any] = dict(shown)
     for side in SIDES:
@@ -179,8 +225,12 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
             mapping.setdefault(f"toe_{side}", {"midpoint": [head_1, head_5]})
         if head_1 is not None:
             tracking.setdefault(f"foot_{side}", []).append(head_1)
-    pairs = [(f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES]
-    for between, one, other in [*pairs, ("neck_base", "neck_back", "neck_front")]:
+    pairs = [
+        *((f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES),
+        *((f"heel_{s}", f"{HEEL_TOP}_{s}", f"{HEEL_BOTTOM}_{s}") for s in SIDES),
+        ("neck_base", "neck_back", "neck_front"),
+    ]
+    for between, one, other in pairs:
         first, second = mapping.pop(one, None), mapping.pop(other, None)
         if between in mapping:
             continue
@@ -189,7 +239,7 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
         elif (single := first or second) and between != "neck_base":
             mapping[between] = single
     known = {name: mapping[name] for name in landmarks() if name in mapping}
-    return NamedMarkers(known, tracking, tuple(unknown), vocabulary)
+    return NamedMarkers(known, tracking, unknown, vocabulary, instead, possible)
 
 
 def _with_english_sides(names: list[str]) -> list[str]:
@@ -210,54 +260,22 @@ SPOKEN = 0.6
 """Least share of a vocabulary in a recording that uses it, with both sides of each landmark."""
 
 
-@lru_cache(maxsize=4096)
-def _splits(name: str) -> list[tuple[str, Side]]:
-    """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
-    words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", normalize("NFC", name)))
-    ways: list[tuple[str, Side]] = []
-    for word, side in SAID_SIDES.items():
-        ways += [
-            (folded("".join(words[:k] + words[k + 1 :])), side)
-            for k in range(len(words))
-            if words[k].casefold() == word and len(words) > 1
-        ]
-    whole = folded(name)
-    for word, side in SAID_SIDES.items():
-        if whole.startswith(word):
-            ways.append((whole[len(word) :], side))
-        if whole.endswith(word):
-            ways.append((whole[: -len(word)], side))
-    return ways
+def _with_mirrors(meant: Mapping[str, str], words: Mapping[str, str]) -> dict[str, str]:
+    """Marker -> landmark, also of a name that is unknown beside the same name of the other side: "RFCL" beside "LFCL".
 
-
-def _landmark(name: str, spoken: Mapping[str, str]) -> str | None:
-    """The landmark that a name means, with its side; the words of a vocabulary that is spoken come first."""
-    sided, unsided, tracking = _words()
-    if name in landmarks():
-        return name
-    ways = _splits(name)
-    for rest, side in ways:
-        if rest in spoken:
-            return f"{spoken[rest]}_{side}"
-    for rest, side in ways:
-        if rest in sided:
-            return f"{sided[rest]}_{side}"
-        if _PART.sub("", rest) in tracking:  # "RTHL" is R and THL, of the thigh, not RT and HL
-            return None
-    return unsided.get(folded(name))
-
-
-def _with_mirrors(meant: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Name -> landmark, also of a name that is unknown beside the same name of the other side: "RFCL" beside "LFCL"."""
+    words: marker -> its name with an English side.
+    """
     of_ways: dict[tuple[str, Side], str] = {}
     for name, landmark in meant.items():
-        if landmark is not None and has_side(landmark):
+        if has_side(landmark):
             of_ways |= {
-                (rest, side): landmark for rest, side in _splits(name) if landmark.endswith(f"_{side}")
+                (rest, side): landmark
+                for rest, side in without_side(plain_name(words[name]))
+                if landmark.endswith(f"_{side}")
             }
     there, both = set(meant.values()), dict(meant)
-    for name in [name for name, landmark in meant.items() if landmark is None]:
-        for rest, side in _splits(name):
+    for name in [name for name, landmark in meant.items() if not landmark]:
+        for rest, side in without_side(plain_name(words[name])):
             other: Side = "l" if side == "r" else "r"
             mirrored = of_ways.get((rest, other), "")
             if mirrored and (landmark := f"{mirrored[:-2]}_{side}") not in there:
@@ -265,16 +283,6 @@ def _with_mirrors(meant: Mapping[str, str | None]) -> dict[str, str | None]:
                 there.add(landmark)
                 break
     return both
-
-
-def _segment(name: str) -> str | None:
-    """The segment that a marker tracks, with its side: a usual beginning, then a number or a letter."""
-    tracking = _words()[2]
-    for rest, side in _splits(name):
-        stem = _PART.sub("", rest)
-        if stem in tracking:
-            return f"{tracking[stem]}_{side}"
-    return None
 
 
 @dataclass(frozen=True)

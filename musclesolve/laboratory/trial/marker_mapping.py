@@ -1,7 +1,7 @@
 """The marker mapping: from a trial file and its marker set."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,14 @@ from musclesolve._util.messages import few
 from musclesolve.errors import InputError
 from musclesolve.laboratory.files.formats import Faults
 from musclesolve.laboratory.markers.landmarks import (
+    ARMS_AND_HEAD,
+    TRUNK,
     Weights,
     absences,
     cluster_rounds,
     examined_mapping,
     functional_joints,
+    landmarks,
     markers_of,
     other_marker_set,
     pelvis_error,
@@ -27,6 +30,7 @@ from musclesolve.laboratory.markers.marker_names import (
     best_marker_set,
     find_marker_set,
     marker_names_of,
+    with_places,
 )
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 from musclesolve.tables.document import Document
@@ -163,21 +167,19 @@ def requested_mapping(
         notes.append(
             f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
         )
-    walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    needless = {
+        marker
+        for name, way in tables["mapping"].items()
+        if name in landmarks() and landmarks()[name].on in (*ARMS_AND_HEAD, *TRUNK)
+        for marker in markers_of(way)
+    }
+    walk = with_places(names.checked(document, walk), needless)
+    static = None if static is None else with_places(names.checked(document, static), needless)
     _check_exchanged(document, settings, static is not None)
     walk = _with_exchanged(document, settings, "markers", walk, notes)
     static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
-    if static is not None:
-        # Some programs list markers in the motion that only the standing trial shows.
-        visible: Mask = np.asarray((~np.isnan(walk.position).any(axis=2)).any(axis=0))
-        usable = [
-            k
-            for k, name in enumerate(walk.names)
-            if visible[k] or name not in static or name in walk.repeated
-        ]
-        walk = replace(walk, names=tuple(walk.names[k] for k in usable), position=walk.position[:, usable])
     tables, left_out = apply_marker_set(chosen, tables, walk, static)
     if {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
         notes.append(f"The markers are read as {chosen.name}: {chosen.description}.")

@@ -11,14 +11,10 @@ import pytest
 from package_tables import package_table
 
 from musclesolve.laboratory import landmarks
-from musclesolve.laboratory.draft.choose_mapping import (
-    SIDES_OF_JOINTS,
-    choose_mapping,
-    guessed_by_place,
-    marker_tables,
-)
+from musclesolve.laboratory.draft.choose_mapping import choose_mapping, marker_tables
 from musclesolve.laboratory.draft.column_names import emg_channels
 from musclesolve.laboratory.markers.marker_names import MarkerNames, by_person, named_markers, split_label
+from musclesolve.laboratory.markers.marker_places import SIDES_OF_JOINTS, guessed_by_place
 from musclesolve.tables import Markers
 
 VOCABULARIES = package_table("laboratory/markers/marker_vocabularies.toml")["vocabulary"]

@@ -458,10 +458,11 @@ class MarkersStep:
 
     @staticmethod
     def _option(meaning: Meaning, marker: str, landmark: str) -> str:
-        """A marker in a list: its name, where it is seen, and its landmark, if any."""
+        """A marker in a list: its name, where it is seen, and its landmark, or its place on the body."""
         moving, shows = meaning.recording("motion"), meaning.landmark_of.get(marker)
         notes = [] if moving is None or marker in moving else ["standing trial only"]
         notes += [f"is {shows}"] if shows not in (None, landmark) else []
+        notes += [place] if shows is None and (place := meaning.place_of(marker)) else []
         return f"{marker} ({', '.join(notes)})" if notes else marker
 
     def _list(self) -> None:
