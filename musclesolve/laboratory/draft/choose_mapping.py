@@ -342,6 +342,7 @@ def choose_mapping(
 
     `bending` are recordings in which joints such as "knee_r" bend: they show those that no landmark shows.
     """
+    labeled = [split_label(label)[1] for file in (walk, static) if file is not None for label in file.names]
     walk, static = with_places(walk), None if static is None else with_places(static)
     # Persons with markers of equal names in the file, the one with most markers first.
     labels = [split_label(label) for label in walk.names]
@@ -374,7 +375,29 @@ def choose_mapping(
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
     choice = _by_place(_by_motion(min(choices, key=rank), named, bending or {}), named)
-    return _with_places(_with_lone_toes(_with_instead(choice, named), named), named, recordings)
+    choice = _with_lone_toes(_with_instead(choice, named), named)
+    return _with_places(_with_empty_labels(choice, labeled), named, recordings)
+
+
+def _with_empty_labels(choice: MarkerChoice, labeled: Iterable[str]) -> MarkerChoice:
+    """The choice whose missing landmarks name the label that stands in the file without any place."""
+    files = [file for file in (choice.walk, choice.static) if file is not None]
+    seen = {name for file in files for name in names_of(file, choice.person)}
+    empty = [name for name in dict.fromkeys(labeled) if name not in seen]
+    if not choice.missing or not empty:
+        return choice
+    meant = named_markers([*seen, *empty]).mapping
+    labels = {
+        name: [marker for marker in markers_of(meant[name]) if marker in empty]
+        for name in choice.missing
+        if name in meant
+    }
+    reasons = {
+        name: f"the label '{' and '.join(markers)}' is there without a place in any frame"
+        for name, markers in labels.items()
+        if markers
+    }
+    return replace(choice, missing={**choice.missing, **reasons})
 
 
 def _with_holes_filled(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import as_text, with_sizes
 from musclesolve._util.sides import SAID_SIDES, SIDES, Side, has_side
@@ -55,7 +55,7 @@ def with_places(markers: Markers, needless: Collection[str] = ()) -> Markers:
     Labels that occur twice stay, so that they are refused by their name, and so do `needless` ones, without which the
     legs are known.
     """
-    seen = np.isfinite(markers.position).all(axis=2).any(axis=0)
+    seen: Mask = np.asarray(np.isfinite(markers.position).all(axis=2).any(axis=0))
     stays = {*markers.repeated, *needless}
     kept = [k for k, name in enumerate(markers.names) if seen[k] or name in stays]
     if len(kept) == len(markers.names):

@@ -276,7 +276,7 @@ def without_centers(shown: Mapping[str, str], paths: Mapping[str, Array]) -> dic
     for name in shown:
         stem, side = split_side(name)
         joint, _, end = stem.partition("_")
-        center = shown.get(f"{joint}_center_{side}")
+        center = shown.get(f"{joint}_center_{side}", "")
         if end in ("lateral", "medial") and center in paths and shown[name] in paths:
             apart = np.linalg.norm(paths[shown[name]] - paths[center], axis=1)
             if float(median_of_known(apart)) < COINCIDENT:

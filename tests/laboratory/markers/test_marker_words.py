@@ -210,6 +210,7 @@ def test_labels_without_a_place_are_carried_from_the_standing_trial() -> None:
     }
     assert not choice.missing
     alone = choose_mapping(walk, None)
+    assert alone.missing["knee_medial_r"] == "the label 'RKNM' is there without a place in any frame"
     assert {"knee_medial_r", "ankle_medial_l"} <= set(alone.missing)
 
 
