@@ -63,6 +63,7 @@ from musclesolve.laboratory.recording.trial_settings import ModelSettings, Recor
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.trial.functional_trials import file_key
 from musclesolve.laboratory.trial.plates.foot_contacts import IN_PLACE, ground_velocity
+from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.tables.sampled import Markers, Table
 from musclesolve.tables.settings import FOLDER, schema_line, schema_name, schema_text
 from musclesolve.tables.text_file import file_path, name_from, stem_of, suffix_of
@@ -190,7 +191,7 @@ def _completed(contents: FolderContents, study: FoundStudy) -> FolderContents:
 
 def _share_command(trial: FoundTrial) -> str:
     """The command that shares the moments of a trial of a model."""
-    options = {**trial.source, "cutoff-hz": filter_line(trial).value}
+    options = {**trial.source, "cutoff-hz": filter_line(trial, read_osim(trial.source["model"])).value}
     options["output"] = Path(trial.source["coordinates"]).with_suffix("")
     if options["cutoff-hz"] == WALKING_CUTOFF_HZ:  # the default
         del options["cutoff-hz"]

@@ -4,11 +4,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from musclesolve.constants import KEY_POINT_CUTOFF_HZ, PREDICTED, USUAL_COST, WALKING_CUTOFF_HZ
+import numpy as np
+
+from musclesolve.constants import (
+    FLIGHT_CUTOFF_HZ,
+    KEY_POINT_CUTOFF_HZ,
+    PREDICTED,
+    USUAL_COST,
+    WALKING_CUTOFF_HZ,
+)
 from musclesolve.errors import InputError
+from musclesolve.laboratory.checks.model.model_case import feet_of_model
 from musclesolve.laboratory.draft.draft_text import DraftTable, Line
 from musclesolve.laboratory.draft.study_trials import FoundTrial
 from musclesolve.laboratory.files.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
+from musclesolve.laboratory.motion.events.foot_events import UNLOADED_WEIGHTS, falls_with_lifted_feet
+from musclesolve.models.opensim.coordinate_motion import coordinate_motion
+from musclesolve.models.opensim.external_loads import load_force, read_external_loads
+from musclesolve.models.opensim.inverse_dynamics import body_dynamics
+from musclesolve.models.opensim.load_dynamics import whole_motion
+from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.tables.opensim_text import read_mot
 from musclesolve.tables.text_file import name_from, read_lines
@@ -54,12 +69,12 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
     return (
         DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
-        DraftTable("filter", (filter_line(trial),)),
+        DraftTable("filter", (filter_line(trial, model),)),
         SHARING,
     )
 
 
-def filter_line(trial: FoundTrial) -> Line:
+def filter_line(trial: FoundTrial, model: OpenSimModel) -> Line:
     """The cut-off frequency for the coordinates of a trial, and where it comes from."""
     if OPENCAP in trial.kind:
         why = "walking, by key points of video; running needs more, and better points"
@@ -67,7 +82,32 @@ def filter_line(trial: FoundTrial) -> Line:
     if _is_simulated(Path(trial.source["coordinates"])):
         why = "rows at the steps of an integrator: a simulated motion, smooth as it is"
         return Line("cutoff_hz", "none", why)
+    if has_flight(trial, model):
+        return Line("cutoff_hz", FLIGHT_CUTOFF_HZ, "there is flight, as in running and jumping")
     return Line("cutoff_hz", WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz")
+
+
+def has_flight(trial: FoundTrial, model: OpenSimModel) -> bool:
+    """Whether the model falls at times while no load carries it and both feet are over the floor, as far as files show.
+
+    A seat carries, too, and the feet may leave the floor then: the loads under the feet remain.
+    """
+    loads = trial.source.get("loads", PREDICTED)
+    try:
+        motion = coordinate_motion(model, trial.source["coordinates"], WALKING_CUTOFF_HZ)
+        bodies = body_dynamics(model, whole_motion(model, motion))
+        feet, pose = feet_of_model(model, bodies), bodies.pose
+        acting = () if loads == PREDICTED else read_external_loads(loads, model, motion.time, pose)
+    except InputError:  # `check` reports it
+        return False
+    if len(feet) < 2 or len(motion.time) < 2:
+        return False
+    force = np.nan_to_num(load_force(model, acting, motion.time, pose)[:, 1])
+    root = bodies.pose.position[:, model.body_number[model.roots[0].outboard.body], 1]
+    rate = 1.0 / float(np.diff(motion.time).mean())
+    points = [end[:, 1] for foot in feet for end in (foot.heel, foot.tip)]
+    unloaded = force < UNLOADED_WEIGHTS * model.weight
+    return len(falls_with_lifted_feet(motion.time, rate, root, points, unloaded)) > 0
 
 
 def _is_simulated(coordinates: Path) -> bool:

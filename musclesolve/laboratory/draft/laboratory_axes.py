@@ -43,7 +43,7 @@ swings over a stair stays lower."""
 TRAVEL = 0.4
 """Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
-_LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
+_LOW = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_center")
 LandmarkWeights = Mapping[str, Weights]
 
 
@@ -93,10 +93,14 @@ def laboratory_axes(
     standing = None if choice.static is None else mean_between(choice.static, choice.resolved, low, high)
     walking = mean_between(choice.walk, choice.resolved, low, high)
     direction, source = walking, "from the feet to the pelvis in the motion"
-    if direction is None:
+    if direction is None and standing is not None:
+        direction, source = standing, "from the feet to the pelvis in the standing trial"
+    shown = direction is not None
+    if not shown:
         direction, source = _push(forces), "the ground pushes this way"
     up = None if direction is None else nearest_axis(direction)
-    if up is None or direction is None:
+    # Without markers that show up, forces downward are forces on the plates, or their axis points down.
+    if up is None or direction is None or (not shown and up[0] == "-"):
         return LaboratoryAxes(None, None, file=choice.walk.path.name)
     todo = ""
     # Forces against up are those on the plates, which are turned.
@@ -180,9 +184,14 @@ def path_of(markers: Markers, mapping: LandmarkWeights, landmark: str) -> Array 
 
 
 def middle_path(markers: Markers, mapping: LandmarkWeights, names: Iterable[str]) -> Array | None:
-    """The path (T, 3) midway between the paths of some landmarks that a recording shows; None where it shows none."""
+    """The path (T, 3) midway between the paths of some landmarks that a recording shows; None where it shows none.
+
+    A landmark that is seen in less than half of the frames of another one is left out: the path would have its gaps.
+    """
     paths = [path for name in names if (path := path_of(markers, mapping, name)) is not None]
-    return np.mean(paths, axis=0) if paths else None
+    counts = [int(np.isfinite(path).all(axis=1).sum()) for path in paths]
+    often = [path for path, count in zip(paths, counts, strict=True) if 2 * count >= max(counts)]
+    return np.mean(often, axis=0) if often else None
 
 
 def seen(path: Array | None) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.messages import count_of, folded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
@@ -49,6 +49,8 @@ LONGEST_STRIDE_S = 2.0
 """Time between two heel strikes of a foot above which a stride without plates lies between them [s]."""
 SHOULDERS = 0.818
 """Height of the shoulders as a share of stature (Drillis & Contini 1966, as printed by Winter 1990)."""
+STRAIGHT = 0.95
+"""Least distance from hip to ankle of a straight leg, as a share of thigh and shank: the knee bends by 36 degrees."""
 LOW_FLOOR = 0.15
 """Largest height of the lowest marker above a floor at zero [m]."""
 SHOE_ANKLE = 0.095
@@ -342,20 +344,51 @@ def _height(case: Case) -> Value | None:
         height = float(np.median(points[:, 2])) - floor if points.size else 0.0
         if STATURES[0] < height < STATURES[1]:
             return Value(height, f"the marker '{name}' on the head is so high")
-    # Raised arms lift the shoulders of a standing subject.
-    paths = [
-        middle_path(m, case.trial.mapping, both("shoulder", "shoulder_center"))
-        for m in (standing, case.trial.markers)
-    ]
-    heights = [float(np.median(points[:, 2])) for path in paths if (points := seen(path)).size]
+    # Raised arms lift the shoulders of a standing subject; a seat or a squat lowers them.
+    heights = []
+    for markers in (standing, case.trial.markers):
+        path = middle_path(markers, case.trial.mapping, both("shoulder", "shoulder_center"))
+        if path is not None:
+            above = path[:, 2] - ground_under(markers, case.trial.mapping)
+            above = above[straight_legs(markers, case.trial.mapping) & np.isfinite(above)]
+            heights += [float(np.median(above))] if above.size else []
     if not heights:
         return None
-    height = min(heights) - floor
+    height = min(heights)
     if unit := unit_factor(height / (SHOULDERS * USUAL_STATURE), POWERS, BAND_OF_ANYBODY):
         fault = f"by the height of the shoulders, if the positions are {POWERS[unit]}: correct the unit in the file"
         return Value(unit * height / SHOULDERS, fault)
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
     return Value(height / SHOULDERS, source) if STATURES[0] < height / SHOULDERS < STATURES[1] else None
+
+
+def straight_legs(markers: Markers, mapping: Mapping[str, Any]) -> Mask:
+    """The frames (T,) in which hip, knee and ankle of both legs lie on a line, nearly; none where they are not seen."""
+    straight = np.ones(markers.time.size, bool)
+    hips = ("hip_center", "asis", "psis")
+    for side in SIDES:
+        names = [*hips, "knee_lateral", "knee_center", "ankle_lateral", "ankle_center"]
+        paths = {name: path_of(markers, mapping, f"{name}_{side}") for name in names}
+        joints = [
+            next((path for name in names if (path := paths[name]) is not None), None)
+            for names in (hips, ("knee_lateral", "knee_center"), ("ankle_lateral", "ankle_center"))
+        ]
+        hip, knee, ankle = (np.full((1, 3), np.nan) if joint is None else joint for joint in joints)
+        parts = np.linalg.norm(hip - knee, axis=1) + np.linalg.norm(knee - ankle, axis=1)
+        straight &= np.linalg.norm(hip - ankle, axis=1) > STRAIGHT * parts
+    return straight
+
+
+def ground_under(markers: Markers, mapping: Mapping[str, Any]) -> Array:
+    """The height (T,) [m] of the ground under the lower foot, which may stand on stairs; NaN where no foot is seen."""
+    paths = [path_of(markers, mapping, name) for name in both("heel", "toe")]
+    lowest = np.full(markers.time.size, np.nan)
+    for path in paths:
+        lowest = lowest if path is None else np.fmin(lowest, path[:, 2])
+    if not np.isfinite(lowest).any():
+        return np.zeros(lowest.size)
+    usual = float(np.nanquantile(lowest, 0.05))
+    return lowest - (usual if -0.02 < usual < LOW_FLOOR else 0.03)
 
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:

@@ -191,6 +191,12 @@ SMOOTH_HZ = 6.0
 """Cut-off [Hz] for the acceleration of the pelvis: noise of some millimeters must not look like a fall, and a step
 of 0.35 s has to pass.
 """
+LIFTED = 0.008
+"""Height of the lowest of the markers of both feet over their floor in flight [m]: 0.010 and more in running at 2 to 5
+m/s (stanford_hamner, stanford_raj, sprint of `benchmarks.real_files`), up to 0.007 where a pelvis falls onto a seat or
+a step (stanford_opencap/e1_STS1, cmu/freeform)."""
+FLOOR = 0.05
+"""Quantile of the heights of a marker of the foot at which it is on the floor."""
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 
@@ -211,28 +217,53 @@ def jumps(recording: Recording, loads: FootLoads, flying: Array) -> bool:
 
 
 def flights(recording: Recording, loads: FootLoads) -> Array:
-    """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
+    """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, the pelvis falls, the feet are up.
 
     Plates alone do not show flight: a subject may step beside them.
     """
     time, landmarks = recording.markers.time, [name for name in PELVIS if recording.sees(name)]
     if time.size < 2 or not landmarks:
         return np.zeros((0, 2))
-    rate, falls = recording.markers.rate, np.zeros(time.size, bool)
     height = np.mean(
         [recording.markers.weighted(recording.mapping[name])[:, 2] for name in landmarks], axis=0
     )
-    cutoff = min(SMOOTH_HZ, 0.4 * rate)
+    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
+    loaded = total > loads.level(UNLOADED_WEIGHTS)
+    feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
+    paths = [
+        recording.markers.weighted(recording.mapping[name])[:, 2] for name in feet if recording.sees(name)
+    ]
+    return falls_with_lifted_feet(time, recording.markers.rate, height, paths, ~loaded)
+
+
+def falls_with_lifted_feet(
+    time: Array, rate: float, height: Array, feet: Sequence[Array], unloaded: Mask | None = None
+) -> Array:
+    """Beginning and end (k, 2) [s] of every fall of a pelvis in which all points of the feet are over their floor.
+
+    A pelvis that falls onto a seat is no flight: the feet stay where they are.
+
+    Args:
+        time: (T,) [s]; rate: frames a second.
+        height: (T,) of the pelvis [m], NaN in gaps.
+        feet: heights (T,) of points of both feet [m], NaN in gaps; one that is never seen says nothing.
+        unloaded: frames (T,) in which no plate carries the subject; all where no plate is known.
+    """
+    falls, cutoff = np.zeros(time.size, bool), min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
         if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):
             smooth = low_pass(height[first:stop], rate, cutoff)
             acceleration = np.gradient(np.gradient(smooth, 1.0 / rate), 1.0 / rate)
             # At the ends of a stretch there is no second derivative.
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
-    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
-    flying = falls & ~(total > loads.level(UNLOADED_WEIGHTS))
-    spans = time_spans(flying, time)
-    return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
+    lowest = np.full(time.size, np.inf)
+    for point in feet:
+        if np.isfinite(point).any():
+            lowest = np.fmin(lowest, point - np.nanquantile(point, FLOOR))
+    flying = falls if unloaded is None else falls & unloaded
+    spans = [span for span in time_spans(flying, time) if span[1] - span[0] >= SHORTEST_FLIGHT]
+    lifted = [lowest[(time >= start) & (time <= end)].max() > LIFTED for start, end in spans]
+    return np.array(spans).reshape(-1, 2)[np.array(lifted, bool)]
 
 
 Complex = NDArray[np.complex128]
