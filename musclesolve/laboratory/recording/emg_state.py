@@ -39,6 +39,10 @@ FEWEST_WINDOWS = 10
 DEAD = 1.7
 """Least ratio of activity between phases: stationary noise and tones had 1.0 to 1.5, sound channels 3.2 or more,
 their envelopes with hum 1.9."""
+FAINT, FEWEST_BESIDE = 1.0 / 25.0, 3
+"""Amplitude over the median of the other channels below which an electrode was not connected: 0.013 to 0.034 of the
+median in gc5, btk_sub_labels, pyomeca of `benchmarks.real_files`, sound channels there 0.33 and more; and the least
+number of other channels that show a median."""
 TONIC = 0.05
 """Share of a stated maximum above which an unchanging envelope is the tone of a muscle."""
 WHITE, BROAD_HZ = 0.42, 300.0
@@ -75,6 +79,8 @@ class ChannelState:
 
     flat: bool = False  # whether it never changes
     dead: bool = False  # whether it is noise or a tone, without any activity of a muscle
+    # its amplitude over the median of the other channels; NaN where too few others show it
+    beside: float = float("nan")
     modulation: float = float("inf")  # by how many times its activity changes between phases
     spikes: tuple[tuple[float, float], ...] = ()  # first and last time of each [s]
     spiky: bool = False  # whether spikes are too many to be removed; else they are
@@ -86,6 +92,11 @@ class ChannelState:
     no_hum: bool = False  # whether it was removed
 
     @property
+    def faint(self) -> bool:
+        """Whether its amplitude is so small beside the other channels that its electrode was not connected."""
+        return 0.0 < self.beside < FAINT
+
+    @property
     def unusable(self) -> str:
         """Reason why the channel is not used or compared; "" where the channel is sound."""
         if self.flat:
@@ -94,6 +105,8 @@ class ChannelState:
             return (
                 f"its activity changes by {self.modulation:.1f} times between phases, as noise or a tone does"
             )
+        if self.faint:
+            return f"its amplitude is 1/{1.0 / self.beside:.0f} of the median of the other channels"
         if self.spiky:
             return f"it has {len(self.spikes)} spikes"
         return f"{100.0 * self.clipped:.2g} % of its samples are clipped" if self.lost_peak else ""
@@ -104,7 +117,8 @@ def channel_states(
 ) -> tuple[Array, tuple[ChannelState, ...]]:
     """Return the signals (S, k) without spikes and hum as far as these can be removed, and the state of every channel.
 
-    An unchanging channel is dead if another one changes, or if no muscle can have its spectrum, unless its stated
+    A channel with a stated maximum has its own unit; the amplitudes of the others are compared with each other. An
+    unchanging channel is dead if another one changes, or if no muscle can have its spectrum, unless its stated
     maximum shows that the muscle is always active.
 
     Args:
@@ -114,7 +128,7 @@ def channel_states(
         maximum: (k,) envelopes that correspond to activation 1 [unit of the file]; None: not stated.
     """
     rate = (len(time) - 1) / float(time[-1] - time[0])
-    cleaned, states, strange, tonic = values.copy(), [], [], []
+    cleaned, states, strange, tonic, amplitudes = values.copy(), [], [], [], []
     for column, (signal, largest) in enumerate(zip(values.T, maximum, strict=True)):
         if is_flat(signal):
             state, whole = ChannelState(flat=True, modulation=1.0), np.zeros(len(time))
@@ -140,6 +154,7 @@ def channel_states(
         if not state.flat:
             state = replace(state, modulation=modulation(whole, rate, processed))
         size = whole if processed else np.abs(_fast(whole, rate))
+        amplitudes.append(float(size.std()) if largest is None else np.nan)
         states.append(state)
         strange.append(not processed and not state.flat and _no_muscle(power, frequency))
         tonic.append(largest is not None and float(np.median(size)) > TONIC * largest)
@@ -151,7 +166,21 @@ def channel_states(
         return none or (changing and not active)
 
     judged = zip(states, strange, tonic, strict=True)
-    return cleaned, tuple(replace(state, dead=dead(state, none, active)) for state, none, active in judged)
+    states = [replace(state, dead=dead(state, none, active)) for state, none, active in judged]
+    beside = _beside(
+        np.array([np.nan if s.flat or s.spiky else a for s, a in zip(states, amplitudes, strict=True)])
+    )
+    return cleaned, tuple(replace(s, beside=ratio) for s, ratio in zip(states, beside, strict=True))
+
+
+def _beside(amplitudes: Array) -> list[float]:
+    """Return amplitudes (k,) over the median of the others; NaN where they are not known, or too few others are."""
+    ratios = []
+    for k, amplitude in enumerate(amplitudes):
+        others = np.delete(amplitudes, k)
+        known = others[np.isfinite(others)]
+        ratios.append(float(amplitude / np.median(known)) if known.size >= FEWEST_BESIDE else np.nan)
+    return ratios
 
 
 def is_flat(signal: Array) -> bool:

@@ -164,7 +164,8 @@ def test_no_channel_is_no_emg(tmp_path: Path) -> None:
 
 def found(path: Path) -> list[tuple[str, str]]:
     """Codes and severities of what `check` finds of the EMG."""
-    return [(f.code, f.severity) for f in examined(path).findings if f.code.startswith("emg")]
+    findings = [f for f in examined(path).findings if f.code.startswith("emg") and f.severity != "note"]
+    return [(f.code, f.severity) for f in findings]
 
 
 def test_a_flat_channel_is_found_and_left_out(tmp_path: Path) -> None:
@@ -206,6 +207,37 @@ def test_the_state_of_a_channel_is_found_and_decides_whether_it_counts(
     path = trial_with(tmp_path, spoiled(change))
     assert found(path) == [(code, "warning") for code in codes]
     assert list(read_emg(path).unusable) == (["SOL"] if unusable else [])
+
+
+def four_channels(factor: float) -> Table:
+    """Four sound channels, the last one with an amplitude of its own."""
+    table, size = signals(), np.array([1.0, 0.8, 1.3, factor])
+    values = np.random.default_rng(2).permuted(table.values[:, [0, 1, 0, 1]] * size, axis=0)
+    values = values * (1.2 + np.sin(2.0 * np.pi * table.time))[:, None] ** 2
+    return Table(table.time, ("SOL", "HAM", "TA", "GM"), values, False, table.path)
+
+
+FOUR = TABLE.replace(
+    "[emg.channels]\n", '[emg.channels]\nTA = "tibialis_anterior_r"\nGM = "gluteus_medius_r"\n'
+)
+
+
+@pytest.mark.parametrize(("factor", "codes"), [(1.0 / 40.0, ["emg_dead"]), (1.0 / 8.0, [])])
+def test_an_amplitude_far_below_the_others_is_an_electrode_that_was_not_connected(
+    tmp_path: Path, factor: float, codes: list[str]
+) -> None:
+    path = trial_with(tmp_path, four_channels(factor), text=FOUR)
+    assert found(path) == [(code, "warning") for code in codes]
+    assert list(read_emg(path).unusable) == (["GM"] if codes else [])
+    # a channel with a stated maximum may have its own unit
+    stated = FOUR.replace("[emg.channels]", "[emg.maximum]\nGM = 0.1\n\n[emg.channels]")
+    assert found(trial_with(tmp_path, four_channels(factor), text=stated)) == []
+
+
+def test_channels_that_the_trial_file_leaves_out_are_noted(tmp_path: Path) -> None:
+    path = trial_with(tmp_path, four_channels(1.0))
+    (note,) = [entry for entry in examined(path).all_findings if entry.code == "emg_left_out"]
+    assert "TA, GM" in note.what
 
 
 def test_a_spike_is_removed_and_nothing_else_changes(tmp_path: Path) -> None:

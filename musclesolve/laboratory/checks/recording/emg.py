@@ -8,8 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from musclesolve._util.messages import few
 from musclesolve.laboratory.checks.case import Case, recording_check, refusal
-from musclesolve.laboratory.recording.emg_state import CLIPPED, DEAD, EMG_HZ
+from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, read_c3d
+from musclesolve.laboratory.files.formats import read_channels
+from musclesolve.laboratory.recording.emg_state import CLIPPED, DEAD, EMG_HZ, FAINT
 from musclesolve.laboratory.results.finding import Finding, Where, finding
 from musclesolve.laboratory.trial.muscle_signals import CHANNELS, check_overlap, check_signals, kind_notes
 
@@ -29,6 +32,22 @@ def signals(case: Case) -> Iterator[Finding]:
 
 
 @recording_check()
+def channels_left_out(case: Case) -> Iterator[Finding]:
+    """Note the channels of the file that [emg.channels] does not name: nothing is said of their signals."""
+    emg = case.trial.emg
+    if emg is None:
+        return
+    table, plates = read_channels(emg.path).by_written(emg.names), set[str]()
+    if is_c3d(emg.path):
+        file = read_c3d(emg.path)
+        numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
+        plates = {file.channel_names.get(int(number) - 1, "") for number in numbers}
+    if others := [name for name in table.names if name not in plates.union(emg.names)]:
+        values = {"names": few(others, 8), "file": emg.path.name}
+        yield finding("emg_left_out", "note", values, case.key("emg", "channels"))
+
+
+@recording_check()
 def channels(case: Case) -> Iterator[Finding]:
     """Find channels that are flat, dead, full of spikes, clipped or full of hum, or of another kind than stated."""
     emg = case.trial.emg
@@ -41,6 +60,9 @@ def channels(case: Case) -> Iterator[Finding]:
         if state.dead:
             values = {"name": name, "ratio": state.modulation, "least": DEAD}
             yield finding("emg_dead", "warning", values, case.key(CHANNELS, name))
+        elif state.faint:
+            values = {"name": name, "times": 1.0 / state.beside, "limit": 1.0 / FAINT}
+            yield finding("emg_dead.faint", "warning", values, case.key(CHANNELS, name))
         if state.spikes:
             text = "emg_spike.many" if state.spiky else "emg_spike.few"
             values = {"name": name, "count": len(state.spikes), "first": state.spikes[0][0]}
