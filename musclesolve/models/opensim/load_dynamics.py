@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, within
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.messages import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits, hole_note
@@ -46,6 +47,11 @@ NEGLIGIBLE_MOMENT = 1e-3
 """Largest moment of a device that is not mentioned [N m]."""
 MISSING = 0.25
 """Upward force missing at the root when a foot stands beside the plates, as a share of the weight."""
+UNDER_FOOT = 0.35
+"""Distance of the missing force from the origin of a foot up to which this foot makes it [m]: a foot is 0.25 m long,
+and a seat is farther behind (0.38 to 0.47 m in stanford_opencap/m_s4_STS1)."""
+SEATED = 0.75
+"""Height of the root over the feet up to which a body may sit, as a share of the greatest one: a seat is at half."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,8 +254,9 @@ class LoadDynamics:
         """Foot -> frames (T,) in which the foot stands on the ground without a measured load.
 
         Where the root lacks an upward force of more than `MISSING` times the weight, a foot stands beside the plates:
-        the foot without a load that moves least. Empty for a body that does not stand, because no frame shows the load
-        of a foot, and for predicted loads, which act on both feet.
+        the foot without a load that moves least, unless the body sits and the missing force acts elsewhere. Empty for
+        a body that does not stand, because no frame shows the load of a foot, and for predicted loads, which act on
+        both feet.
         """
         model, bodies, gravity = self.model, self.dynamics.bodies, self.model.gravity
         feet = list(feet_of(model).values())
@@ -263,6 +270,14 @@ class LoadDynamics:
         for k, foot in enumerate(feet):
             of_foot = [model.body_number[body] for body in foot_bodies(model, foot)]
             speed[np.linalg.norm(load[:, of_foot].sum(axis=1), axis=1) > LOADED_FROM_N, k] = np.inf
+        # A seat carries what a low root lacks elsewhere than under a foot.
+        moment, force = (part @ TO_GLOBAL.T for part in np.hsplit(self.root_wrench, 2))
+        feet_at, height = place @ TO_GLOBAL.T, self.root_origin @ model.up
+        floor = feet_at[:, :, 2].min(axis=1)
+        under = center_of_pressure(force, moment, floor)
+        away = np.linalg.norm((feet_at - under[:, None])[:, :, :2], axis=2)
+        sits = height - floor < SEATED * (height - floor).max()
+        speed[sits[:, None] & ~(away < UNDER_FOOT)] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 

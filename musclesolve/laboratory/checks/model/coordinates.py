@@ -17,7 +17,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.messages import count_of, few
 from musclesolve.errors import InputError
 from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, largest
-from musclesolve.laboratory.results.finding import Cost, Finding, Where, error_if, finding
+from musclesolve.laboratory.results.finding import Cost, Finding, Severity, Where, error_if, finding
 from musclesolve.models.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
 from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.models.opensim.load_dynamics import whole_motion
@@ -110,8 +110,10 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     values |= {"value": factor * motion.measured[at, k], "size": factor * rest[at, k]}
     times = tuple((time, time) for time in motion.time[frames].tolist())
     cost = _cost(body, found)
-    grave = cost is not None and cost.size > SERIOUS * body.mass
-    yield finding("single_leap", error_if(grave), values, Where(motion.file, times=times), cost=cost)
+    severity: Severity = "note"
+    if cost is not None:
+        severity = error_if(cost.size > SERIOUS * body.mass)
+    yield finding("single_leap", severity, values, Where(motion.file, times=times), cost=cost)
 
 
 def _cost(body: ModelBody, leap: Mask) -> Cost | None:
