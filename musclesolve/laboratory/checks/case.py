@@ -26,7 +26,7 @@ from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.checks.observed_body import upward
 from musclesolve.laboratory.files.formats import Faults, read_markers
 from musclesolve.laboratory.markers.gaps.gap_filling import completed_trial, without_ghosts
-from musclesolve.laboratory.recording.data import SIDE_NAMES, PlateForce, Trial
+from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
 from musclesolve.laboratory.recording.trial_document import trial_document
 from musclesolve.laboratory.recording.trial_settings import FileSettings, RecordedSettings
 from musclesolve.laboratory.results.finding import Finding, Run, Severity, Where, error_if, finding
@@ -74,6 +74,13 @@ class Case:
         line, field = self.document.line(table, key, index), f"[{table}] {key}"
         return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
 
+    @property
+    def upright(self) -> dict[Role, Markers]:
+        """The recordings whose body stands upright in the stated axes; another axis is reported by `axes`."""
+        facts: dict[Role, Fact] = {"markers": "upright", "static": "standing"}
+        files = {role: markers for role in ROLES if (markers := getattr(self.trial, role)) is not None}
+        return {role: markers for role, markers in files.items() if facts[role] not in self.unknown}
+
     def in_range(self, finding: Finding) -> Finding:
         """Return a finding, as a note where the filter carries nothing from its times into the time range."""
         (start, end), times = self.trial.time_range, finding.where.times
@@ -106,13 +113,21 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     faults = Faults(collects=True)
     faults.add("trial file", *errors)
     trial = TrialReader(document, settings, faults).trial()
-    findings = _findings(faults)
     if trial is None:
-        return None, findings
+        return None, _findings(faults)
     unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
+    findings = _findings(_without_consequences(faults, trial, unknown))
     if any(finding.code == "mapping" for finding in findings):
         unknown.add("mapping")
     return _case(document, trial, unknown, findings), findings
+
+
+def _without_consequences(faults: Faults, trial: Trial, unknown: set[Fact]) -> Faults:
+    """Return the faults of reading, less faults of plates that follow from an unknown axis or an unmapped foot."""
+    follow = {"plates", "feet on the plates"} if "up" in unknown else set()
+    if not all(f"{part}_{side}" in trial.mapping for part in ("heel", "toe") for side in SIDES):
+        follow.add("feet on the plates")
+    return replace(faults, found=[(stage, error) for stage, error in faults.found if stage not in follow])
 
 
 def load_markers(

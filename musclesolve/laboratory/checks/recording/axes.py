@@ -1,29 +1,23 @@
 """Axes of the files: where the body and the forces point up, and where the subject faces.
 
-The direction from the feet to the shoulders is up, and so is the sum of all forces. The horizontal forces accelerate
-the center of mass as the markers show it (`newtons_law`). Axes differ by turns of 90 and 180 degrees, or by signs; a
-smaller angle is no fault of axes.
+The direction from the feet to the shoulders is up, and so is the sum of all forces. Axes differ by turns of 90 and 180
+degrees, or by signs; a smaller angle is no fault of axes. A plate that is turned about the vertical is not looked for:
+no public file has one.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, mean_of_known
-from musclesolve.laboratory.checks.case import ALONG, TABLES, Case, on_plate, recording_check
-from musclesolve.laboratory.checks.newtons_law import law, smooth_force
+from musclesolve._util.arrays import Array, mean_of_known
+from musclesolve.laboratory.checks.case import ALONG, Case, on_plate, recording_check
 from musclesolve.laboratory.checks.observed_body import ahead, facing, square_to, upward
-from musclesolve.laboratory.checks.recording.sides import reversed_pairs
 from musclesolve.laboratory.recording.axes import axis_vector, global_from_laboratory, standing_axes
-from musclesolve.laboratory.recording.data import SIDE_NAMES
 from musclesolve.laboratory.recording.trial_settings import FILE_AXES
-from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
+from musclesolve.laboratory.results.finding import Finding, Where, finding
 from musclesolve.laboratory.trial.plates.foot_contacts import touch
 from musclesolve.tables.sampled import Markers
 
-UNEXPLAINED, BETTER = 0.4, 0.5
-"""Largest share of the variation of the horizontal forces that right axes leave unexplained, and of what other ones
-leave."""
 FORWARD, TURNING = 0.5, 0.8
 """Cosine with the forward axis below which a subject faces another axis, and change of direction [rad] below which a
 subject faces one axis in the whole recording."""
@@ -116,34 +110,3 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
         pulls = total[2] < 0.0 and np.abs(total).argmax() == 2
         values = {"axis": _axis_name(total, _axes(case)), "up": case.settings.laboratory.up}
         yield finding("force_sign" if pulls else "plate_axes.vertical", "error", values, on_plate(plate))
-
-
-@recording_check("plates", "up", "upright")
-def horizontal_axes(case: Case) -> Iterator[Finding]:
-    """Find plates, all or one, whose horizontal forces accelerate the subject only along other axes."""
-    required, mass, plates = law(case), case.trial.subject.mass, case.trial.forces
-    if required is None or not mass > 0.0 or reversed_pairs(case.trial, case.trial.markers)[1]:
-        return
-    at, due = required.time[required.frames], mass * required.due[required.frames][:, :2]
-    if not np.isfinite(due).all():
-        return
-    force = np.stack([at_times(plate.time, smooth_force(plate)[:, :2], at) for plate in plates])
-    variation = float(np.sum((due - due.mean(axis=0)) ** 2))
-    every = tuple(range(len(plates)))
-    groups = dict.fromkeys([every, *((k,) for k in every)])
-
-    def unexplained(group: tuple[int, ...], change: Array) -> float:
-        total = sum(part @ change if k in group else part for k, part in enumerate(force))
-        return float(np.sum((total - due) ** 2)) / variation
-
-    changes = {name: np.array(change, float) for name, change in TABLES["changes"].items()}
-    tried = {(group, name): unexplained(group, changes[name]) for group in groups for name in changes}
-    now, (group, name) = unexplained((), np.eye(2)), min(tried, key=lambda key: tried[key])
-    then = tried[group, name]
-    if now < UNEXPLAINED or then > min(UNEXPLAINED, BETTER * now):
-        return
-    for k in group:
-        off = float(np.linalg.norm(force[k] @ changes[name] - force[k], axis=1).max())
-        cost = Cost(off, "N", f"the {SIDE_NAMES[plates[k].side]} foot")
-        values = {"now": now, "change": name, "then": then}
-        yield finding("plate_axes.changed", "error", values, on_plate(plates[k]), cost=cost)

@@ -37,4 +37,4 @@ def gaps(case: Case) -> Iterator[Finding]:
         yield finding("gap_filled" if is_filled else "gap", severity, values, where)
     for lost in completed:
         where = Where(path, markers=(lost.marker,), times=((lost.first, lost.last),))
-        yield finding("gap.completed", "warning", {"sentence": lost.sentence}, where)
+        yield finding("gap.completed", "note", {"sentence": lost.sentence}, where)

@@ -29,7 +29,10 @@ def guessed_landmarks(case: Case) -> Iterator[Finding]:
 
 
 def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, float]]:
-    """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
+    """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average.
+
+    A marker that a cluster carries has no place of its own: where it lies wrong, its cluster is.
+    """
     faced = ahead(trial, markers)
     if faced is None:
         return []
@@ -44,7 +47,8 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             continue
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
-            points = shown(trial, names, markers)
+            own = all(marker in markers for name in names for marker in trial.mapping.get(name, ()))
+            points = shown(trial, names, markers) if own else None
             if points is None:
                 continue
             axes = {"up": np.broadcast_to(UP, left.shape), "ahead": forward, "out": out * left}
@@ -58,8 +62,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no person has, in each recording."""
     trial, reported = case.trial, set[tuple[str, str]]()
-    standing = () if trial.static is None or "standing" in case.unknown else (trial.static,)
-    for markers in (trial.markers, *standing):
+    for markers in case.upright.values():
         for one, other, direction, size in violations(trial, markers):
             if (one, other) in reported:
                 continue

@@ -7,11 +7,12 @@ acceleration f^2 L(e), whose greatest size times the mass of the segment is the 
 several has its share of the segment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans, true_runs
+from musclesolve._util.messages import few
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.dynamics.kinematics.low_pass import low_pass, lowest_carried
 from musclesolve.dynamics.model.segment_inertia import segment_rows
@@ -82,21 +83,22 @@ def leaps(case: Case) -> Iterator[Finding]:
     """Find bodies whose markers leap together, and markers that leap alone."""
     trial, rate = case.trial, case.trial.markers.rate
     reported = {name for found in exchanges_for_a_while(trial) for name in (found.one, found.other)}
-    alone = list[tuple[str, str, Array, Mask, float]]()
+    alone, as_one = (
+        list[tuple[str, str, Array, Mask, float]](),
+        dict[str, tuple[tuple[str, ...], Array, Mask]](),
+    )
     for body, (names, _) in legs_and_trunk(trial).items():
         change = second_differences(np.stack([trial.markers[name] for name in names], axis=1))
         size = np.linalg.norm(change, axis=2)
         together = leaping(size.min(axis=1), rate)
         if together.any() and not reported >= {*names}:
-            reported |= {*names}
-            values = {"names": ", ".join(names), "size": size[together].min(axis=1).max()}
-            where = Where(trial.markers.path, markers=names, times=time_spans(together, trial.markers.time))
-            cost = added_force(trial, body, change.mean(axis=1), together, 1.0)
-            yield finding("leap.together", "warning", values, where, cost=cost)
+            as_one[body] = names, change, together
         for k, name in enumerate(names):
             frames = leaping(size[:, k], rate) & ~together
             if frames.any():
                 alone.append((name, body, change[:, k], frames, 1.0 / len(names)))
+    yield from _together(trial, as_one)
+    reported |= {name for names, *_ in as_one.values() for name in names}
     for name, body, change, frames, share in alone:
         if name not in reported:
             reported.add(name)
@@ -104,6 +106,27 @@ def leaps(case: Case) -> Iterator[Finding]:
             values = {"name": name, "size": np.linalg.norm(change[frames], axis=1).max()}
             cost = added_force(trial, body, change, frames, share)
             yield finding("leap", "warning", values, where, cost=cost)
+
+
+def _together(trial: Trial, bodies: Mapping[str, tuple[tuple[str, ...], Array, Mask]]) -> Iterator[Finding]:
+    """Yield the findings on bodies whose markers leap together; one for all bodies that leap in the same frames.
+
+    bodies: names of the markers, their second differences (T, k, 3) [m], and the frames (T,) of the leap.
+    """
+    left = dict(bodies)
+    while left:
+        first = next(iter(left))
+        group = [body for body in left if (left[body][2] & left[first][2]).any()]
+        parts = [(body, *left.pop(body)) for body in group]
+        frames = np.any([at for *_, at in parts], axis=0)
+        names = tuple(dict.fromkeys(name for _, markers, *_ in parts for name in markers))
+        sizes = [np.linalg.norm(change[at], axis=2).min(axis=1).max() for _, _, change, at in parts]
+        costs = [added_force(trial, body, change.mean(axis=1), at, 1.0) for body, _, change, at in parts]
+        cost = max((c for c in costs if c is not None), key=lambda c: c.size, default=None)
+        where = Where(trial.markers.path, markers=names, times=time_spans(frames, trial.markers.time))
+        values = {"names": few(names, 6), "size": max(sizes), "count": len(parts)}
+        code = "leap.together" if len(parts) == 1 else "leap.bodies"
+        yield finding(code, "warning", values, where, cost=cost)
 
 
 @recording_check()

@@ -17,7 +17,7 @@ def impossible_forces(case: Case) -> Iterator[Finding]:
         plate = without_instants(trial, recorded)
         if plate.impossible:
             place = on_plate(plate, tuple((span.first, span.last) for span in plate.impossible))
-            yield Finding("plate_instant", "warning", *instants_of(trial, plate), place, side=plate.side)
+            yield Finding("plate_instant", "note", *instants_of(trial, plate), place, side=plate.side)
         if (refused := plate_error(trial, plate, index, case.document)) is not None:
             yield finding_of(TABLES["plate_codes"][refused[0]], refused[1])
     yield from refusal("refused", partial(check_plate_gaps, trial))

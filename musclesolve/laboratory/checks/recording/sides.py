@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, Array, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.sides import has_side, twin
-from musclesolve.laboratory.checks.case import ROLES, TABLES, Case, Role, exchanged_labels, recording_check
+from musclesolve.laboratory.checks.case import TABLES, Case, Role, exchanged_labels, recording_check
 from musclesolve.laboratory.checks.observed_body import ahead, shown
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
@@ -52,7 +52,7 @@ def reversed_pairs(trial: Trial, markers: Markers) -> tuple[list[str], bool]:
 def sides_exchanged(case: Case) -> Iterator[Finding]:
     """Find recordings in which most right landmarks are on the left."""
     trial = case.trial
-    found = {role: reversed_pairs(trial, m) for role in ROLES if (m := getattr(trial, role)) is not None}
+    found = {role: reversed_pairs(trial, markers) for role, markers in case.upright.items()}
     whole: list[Role] = [role for role, (_, of_all) in found.items() if of_all]
     if not whole:
         return
@@ -80,7 +80,7 @@ def sides_exchanged(case: Case) -> Iterator[Finding]:
 def pairs_exchanged(case: Case) -> Iterator[Finding]:
     """Find single pairs of landmarks that are exchanged in a recording whose other pairs are right."""
     trial, stated = case.trial, case.settings.mapping
-    files = {role: markers for role in ROLES if (markers := getattr(trial, role)) is not None}
+    files = case.upright
     found = {role: reversed_pairs(trial, markers) for role, markers in files.items()}
     for name in dict.fromkeys(name for wrong, whole in found.values() if not whole for name in wrong):
         right, left = f"{name}_r", f"{name}_l"

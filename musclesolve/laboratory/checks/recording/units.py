@@ -86,7 +86,7 @@ def marker_units(case: Case) -> Iterator[Finding]:
             }
             code = "marker_units" if stated > 0.0 else "marker_units.anybody"
             yield finding(code, "error", values, Where(markers.path))
-    if not found and stated > 0.0 and not {"upright", "standing"} & case.unknown:
+    if not found and stated > 0.0 and not {"up", "upright", "standing"} & case.unknown:
         yield from refusal("marker_units", partial(check_size, case.trial, case.document))
 
 

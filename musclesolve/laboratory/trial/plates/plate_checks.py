@@ -302,7 +302,9 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     greatest = float(force[:, 2].max(initial=0.0))
     # a range may end when a foot lands: the load of a plate is judged over the whole recording
     most = float(plate.force[:, 2].max(initial=0.0))
-    light = peak >= trial.unloaded_below and 0.0 < most < PEAK_SHARE[0] * weight
+    # nobody steps on a plate that is light while another one carries the subject
+    heaviest = max(float(other.force[:, 2].max(initial=0.0)) for other in trial.forces)
+    light = peak >= trial.unloaded_below and 0.0 < most and heaviest < PEAK_SHARE[0] * weight
     if light or greatest > PEAK_SHARE[1] * weight:
         yield PlateFault(
             "size",

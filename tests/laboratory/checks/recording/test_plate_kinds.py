@@ -1,4 +1,4 @@
-"""Faults of plates: zero, both feet on one, support without a plate, pressure beside the sole, mass."""
+"""Faults of plates: zero, support without a plate, mass, units."""
 
 from __future__ import annotations
 
@@ -11,18 +11,8 @@ from examined import found, loaded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.checks.case import Case
-from musclesolve.laboratory.checks.observed_body import seen_feet
-from musclesolve.laboratory.checks.recording import (
-    axes,
-    contacts,
-    mass,
-    plate_feet,
-    plate_zero,
-    pressure,
-    units,
-)
+from musclesolve.laboratory.checks.recording import axes, contacts, mass, plate_zero, units
 from musclesolve.laboratory.recording.data import PlateForce
-from musclesolve.laboratory.trial.plates.foot_contacts import touch
 
 LEGS = "asis", "psis", "hip", "knee", "ankle", "heel", "toe", "metatarsal"
 
@@ -65,21 +55,6 @@ def test_noise_and_forces_set_to_zero_are_no_wrong_zero(stride: Case) -> None:
     assert not found(with_plates(stride, *cut), plate_zero)
 
 
-def test_a_plate_that_carries_both_feet_is_named_with_the_newtons_of_the_wrong_foot(stride: Case) -> None:
-    right, left = on_foot(stride, "r"), on_foot(stride, "l")
-    total = right.force + left.force
-    share = left.force[:, 2:] / np.maximum(total[:, 2:], 1.0)
-    point = (1.0 - share) * np.nan_to_num(right.point) + share * np.nan_to_num(left.point)
-    one = replace(right, force=total, point=point)
-    (entry,) = found(with_plates(stride, one), plate_feet)
-    assert entry.code == "plate_feet" and entry.where.plate == "right" and entry.where.times
-    assert entry.cost is not None and 50.0 < entry.cost.size < total[:, 2].max()
-    double = (right.force[:, 2] > touch(stride.trial)) & (left.force[:, 2] > touch(stride.trial))
-    for first, last in entry.where.times:
-        assert double[(right.time >= first) & (right.time <= last)].mean() > 0.5
-    assert not found(stride, plate_feet)
-
-
 def test_a_foot_that_stands_without_a_force_costs_this_contact(stride: Case) -> None:
     left = on_foot(stride, "l")
     without = replace(left, force=0.0 * left.force)
@@ -89,25 +64,11 @@ def test_a_foot_that_stands_without_a_force_costs_this_contact(stride: Case) -> 
     assert not found(stride, contacts)
 
 
-def test_a_force_on_a_foot_in_the_air_costs_these_times(stride: Case) -> None:
-    left, foot = on_foot(stride, "l"), seen_feet(stride.trial)["l"]
-    air = np.interp(left.time, foot.time, foot.air.astype(float)) > 0.99
-    pushed = replace(left, force=left.force + air[:, None] * [0.0, 0.0, 90.0])
-    entries = found(with_plates(stride, on_foot(stride, "r"), pushed), contacts)
-    (entry,) = [each for each in entries if each.code == "force_without_contact"]
-    assert entry.side == "l" and entry.cost is not None and entry.cost.size == pytest.approx(90.0, abs=1.0)
-
-
-@pytest.mark.parametrize(("aside", "said"), [(0.05, False), (0.25, True)])
-def test_pressure_beside_the_sole_is_said_with_its_moment(stride: Case, aside: float, said: bool) -> None:
-    right = on_foot(stride, "r")
-    moved = replace(right, point=right.point + np.array([0.0, -aside, 0.0]))
-    entries = found(with_plates(stride, moved, on_foot(stride, "l")), pressure)
-    assert bool(entries) == said
-    for entry in entries:
-        assert entry.side == "r" and entry.cost is not None and entry.cost.unit == "N m"
-        assert entry.cost.size == pytest.approx((aside - pressure.SOLE) * right.force[:, 2].max(), rel=0.5)
-    assert not found(stride, pressure)
+def test_a_foot_that_a_plate_loads_in_its_stance_is_measured(stride: Case) -> None:
+    left = on_foot(stride, "l")
+    early = (left.time < np.median(left.time[left.force[:, 2] > 100.0]))[:, None]
+    light = replace(left, force=np.where(early, left.force, 0.0))
+    assert not found(with_plates(stride, on_foot(stride, "r"), light), contacts)
 
 
 @pytest.mark.parametrize(("factor", "severity"), [(0.9, "warning"), (1.1, "warning"), (1.3, "error")])
@@ -147,25 +108,6 @@ def test_kilonewtons_never_load_a_plate(stride: Case) -> None:
     plates = [replace(plate, force=plate.force * 0.001) for plate in stride.trial.forces]
     (entry,) = found(with_plates(stride, *plates), units)
     assert entry.code == "force_units" and "kilonewtons" in entry.remedy
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ([[-1.0, 0.0], [0.0, -1.0]], "forward and left are reversed"),
-        ([[0.0, 1.0], [-1.0, 0.0]], "rotated by 90 degrees"),
-    ],
-)
-def test_axes_of_plates_that_are_turned_are_named_with_the_turn(
-    stride: Case, change: list[list[float]], said: str
-) -> None:
-    whole = np.eye(3)
-    whole[:2, :2] = change
-    plates = [replace(plate, force=plate.force @ whole) for plate in stride.trial.forces]
-    entries = found(with_plates(stride, *plates), axes)
-    assert [each.code for each in entries] == ["plate_axes", "plate_axes"]
-    assert all(said in each.what and each.cost is not None and each.cost.unit == "N" for each in entries)
-    assert not found(stride, axes)
 
 
 def test_axes_of_plates_that_are_turned_by_some_degrees_are_not_accused(stride: Case) -> None:

@@ -57,6 +57,17 @@ def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
     return replace(trial, markers=moved, forces=tuple(plate(old) for old in trial.forces))
 
 
+def test_a_pelvis_that_falls_onto_a_seat_is_no_flight() -> None:
+    """Without plates, a fall is a flight only while both feet are over their floor."""
+    trial = replace(hops(), forces=())
+    assert len(flights_of(trial)) == 3
+    feet = [k for k, name in enumerate(trial.markers.names) if name.startswith(("heel", "toe"))]
+    position = trial.markers.position.copy()
+    position[:, feet, 2] = np.quantile(position[:, feet, 2], 0.05, axis=0)
+    seated = replace(trial, markers=replace(trial.markers, position=position))
+    assert len(flights_of(seated)) == 0
+
+
 @pytest.mark.every_pair
 @pytest.mark.parametrize("speed", [0.6, 1.3, 2.0])
 @pytest.mark.parametrize("plates", ["rl", "r", ""])
