@@ -23,7 +23,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.checks.observed_body import upward
+from musclesolve.laboratory.checks.observed_body import landmark, upward
 from musclesolve.laboratory.files.formats import Faults, read_markers
 from musclesolve.laboratory.markers.gaps.gap_filling import completed_trial, without_ghosts
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
@@ -125,7 +125,8 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
 def _without_consequences(faults: Faults, trial: Trial, unknown: set[Fact]) -> Faults:
     """Return the faults of reading, less faults of plates that follow from an unknown axis or an unmapped foot."""
     follow = {"plates", "feet on the plates"} if "up" in unknown else set()
-    if not all(f"{part}_{side}" in trial.mapping for part in ("heel", "toe") for side in SIDES):
+    feet = [landmark(trial, f"{part}_{side}") for part in ("heel", "toe") for side in SIDES]
+    if any(path is None or not np.isfinite(path).any() for path in feet):
         follow.add("feet on the plates")
     return replace(faults, found=[(stage, error) for stage, error in faults.found if stage not in follow])
 

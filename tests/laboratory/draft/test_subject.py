@@ -203,3 +203,23 @@ def test_plates_that_carry_the_whole_body_all_the_time_weigh_it_without_any_mark
     assert not list(carried_all_the_time(stepped_off, 1000.0, "walk.c3d"))
     assert not list(carried_all_the_time(force[:2000], 1000.0, "walk.c3d"))
     assert not list(carried_all_the_time(np.zeros((0, 3)), 1.0, ""))
+
+
+def squatting(folder: Path) -> None:
+    """The subject of a motion squats: everything above the knees is 0.35 m lower and behind the ankles."""
+    walk = read_markers(folder / "walk.trc")
+    high = np.nanmedian(walk.position[:, :, 2], axis=0) > 0.7
+    position = walk.position + high[:, None] * np.array([-0.25, 0.0, -0.35])
+    write_trc(folder / "walk.trc", replace(walk, position=position), decimals=6)
+
+
+def test_a_subject_who_squats_or_sits_shows_no_stature(tmp_path: Path) -> None:
+    suggested = []
+    for name in ("standing", "squatting"):
+        recordings(tmp_path / name, marker_set="gait2392")
+        if name == "squatting":
+            squatting(tmp_path / name)
+        (trial,) = draft_folder(tmp_path / name).trials
+        (line,) = [x for t in trial.tables if t.name == "subject" for x in t.lines if x.key == "stature_m"]
+        suggested.append(line.value)
+    assert suggested[1] == pytest.approx(suggested[0], abs=0.03)

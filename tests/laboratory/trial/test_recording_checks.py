@@ -69,8 +69,25 @@ def test_a_marker_that_jumps_and_is_back_is_a_gap(tmp_path: Path, frames: slice)
     rewrite_markers(tmp_path / "walk.trc", displaced("RSH1", frames, 0.15))
     trial = read_trial(path)
     np.testing.assert_allclose(trial.markers["RSH1"], plain, atol=0.003)
-    assert any("'RSH1' is up to 150 mm off and back at once" in note for note in trial.notes)
+    assert any("'RSH1' is up to 150 mm off for a moment" in note for note in trial.notes)
     assert [gap.marker for gap in trial.gaps] == ["RSH1"]
+
+
+def test_the_first_sample_after_a_gap_that_alone_is_off_is_a_part_of_the_gap(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def change(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        k = markers.names.index("RSH1")
+        position[100:103, k] = np.nan
+        position[103, k, 1] += 0.13
+        return replace(markers, position=position)
+
+    plain = read_trial(path).markers["RSH1"]
+    rewrite_markers(tmp_path / "walk.trc", change)
+    trial = read_trial(path)
+    np.testing.assert_allclose(trial.markers["RSH1"], plain, atol=0.003)
+    assert any("'RSH1' is up to 130 mm off for a moment" in note for note in trial.notes)
 
 
 def test_a_marker_that_jumps_and_stays_costs_the_frames_beside_the_jump(tmp_path: Path) -> None:

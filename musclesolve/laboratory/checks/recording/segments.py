@@ -17,7 +17,7 @@ from musclesolve.laboratory.checks.observed_body import once
 from musclesolve.laboratory.checks.recording.landmarks import violations
 from musclesolve.laboratory.checks.recording.sides import partners
 from musclesolve.laboratory.recording.data import SIDES, Trial
-from musclesolve.laboratory.results.finding import Finding, Where, finding
+from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 from musclesolve.tables.sampled import swapped
 
 Pair = tuple[int, int]
@@ -266,4 +266,8 @@ def labels_exchanged(case: Case) -> Iterator[Finding]:
             code = "pair_swapped.throughout"
         if frames is not None:
             code, values["frames"] = "labels_exchanged.frames", f" in {frames.sum()} frames"
-        yield finding(code, "error" if whole else "warning", values, where, change=change)
+        # A path that jumps farther than any marker is refused: the exchange is the cause.
+        refused = any(
+            jumps(trial.markers[name], trial.markers.rate).any() for name in (found.one, found.other)
+        )
+        yield finding(code, error_if(whole or refused), values, where, change=change)

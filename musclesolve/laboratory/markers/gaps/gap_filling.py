@@ -437,13 +437,14 @@ def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Gho
     inside = np.zeros(trial.markers.time.size, bool)
     inside[trial.frames()] = True
     longest, places = round(settings.spline_s * trial.markers.rate), list[Place]()
+    trial, lone = _without_lone_ends(trial, inside)
     for name in trial.used_markers:
         jumping = np.flatnonzero(jumps(trial.markers[name], trial.markers.rate))
         for group in np.split(jumping, np.flatnonzero(np.diff(jumping) > longest) + 1):
             if group.size and inside[group].any() and group[-1] - group[0] <= longest + 2 * BESIDE_JUMP:
                 places.append((name, int(group[0]), int(group[-1]) + 1))
     if not places:
-        return trial, []
+        return trial, lone
     filled, ghosts = fill_trial(_removed(trial, places), settings).markers, list[Ghost]()
     removed = []
     for place in places:
@@ -460,7 +461,29 @@ def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Gho
             frames[start:stop] = True
             ghosts.append((name, frames, float(away)))
             removed.append(place)
-    return (_removed(trial, removed), ghosts) if ghosts else (trial, [])
+    return (_removed(trial, removed), lone + ghosts) if ghosts else (trial, lone)
+
+
+def _without_lone_ends(trial: Trial, inside: Mask) -> tuple[Trial, list[Ghost]]:
+    """Return a trial without the first or last sample of a seen stretch where it alone jumps, and these ghosts.
+
+    inside: frames (T,) of the time range. A marker that comes back from a gap is often taken for another one at first.
+    """
+    places, ghosts = list[Place](), list[Ghost]()
+    for name in trial.used_markers:
+        path = trial.markers[name]
+        jumping = jumps(path, trial.markers.rate)
+        for start, stop in true_runs(~missing(path)):
+            if stop - start < 2 * BESIDE:
+                continue
+            for end, step in (start, 1), (stop - 1, -1):
+                if inside[end] and jumping[end + step] and not jumping[end + 2 * step]:
+                    off = path[end] - 2.0 * path[end + step] + path[end + 2 * step]
+                    frames = np.zeros(inside.size, bool)
+                    frames[end] = True
+                    places.append((name, end, end + 1))
+                    ghosts.append((name, frames, float(np.linalg.norm(off))))
+    return (_removed(trial, places), ghosts) if places else (trial, [])
 
 
 def _removed(trial: Trial, places: list[Place]) -> Trial:
@@ -478,7 +501,7 @@ def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
         more = f" and {count_of(len(times) - 3, 'more time')}" if len(times) > 3 else ""
         size = 1000.0 * max(size for _, size in of_marker)
         notes.append(
-            f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "
+            f"'{name}' is up to {size:.0f} mm off for a moment, at {', '.join(times[:3])}{more}: a reflection was "
             "taken for it, and these frames are gaps."
         )
     return notes

@@ -149,22 +149,7 @@ def test_a_leap_of_all_markers_of_a_body_is_one_finding(stride: Case) -> None:
     names = list(segments.bodies(stride.trial)["pelvis"][0])
     entries = found(moved(stride, names, slice(60, None), [0.126, 0.0, 0.0]), leaps)
     (entry,) = [each for each in entries if "together" in each.what]
-    assert {*names} <= {*entry.where.markers} and "126 mm" in entry.what
+    assert {*names} <= {*entry.where.markers}
+    assert float(entry.what.split(" mm")[0].split()[-1]) == pytest.approx(126.0, abs=2.0)
     assert entry.cost is not None and entry.cost.size > 100.0
     assert not {*names} & {name for each in entries if each is not entry for name in each.where.markers}
-
-
-def test_a_marker_that_is_held_while_its_body_goes_on_costs_these_frames(stride: Case) -> None:
-    name, markers = marker(stride, "heel_r"), stride.trial.markers
-    position = markers.position.copy()
-    column = markers.names.index(name)
-    speed = np.linalg.norm(np.diff(position[:, column], axis=0), axis=1)
-    first = int(speed[:-12].argmax()) - 5
-    position[first : first + 11, column] = position[first, column]
-    (entry,) = [
-        each
-        for each in found(with_markers(stride, replace(markers, position=position)), leaps)
-        if each.code == "frozen"
-    ]
-    assert entry.where.markers == (name,) and "11 frames" in entry.what
-    assert entry.where.times == ((float(markers.time[first]), float(markers.time[first + 10])),)
