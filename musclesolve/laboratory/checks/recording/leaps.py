@@ -2,9 +2,9 @@
 
 The third point of three goes on along the line of the first two, but for the acceleration. A leap by d has a second
 difference of d to 2 d between frames of a rate f; the skin of a person stays below `FASTEST` / f^2, and below `LARGE`
-or below `UNUSUAL` times its usual motion. The low-pass filter L of the analysis turns the second differences e of a leap into an
-acceleration f^2 L(e), whose greatest size times the mass of the segment is the force that the leap adds; one marker of
-several has its share of the segment.
+or below `UNUSUAL` times its usual motion. The low-pass filter L of the analysis turns the second differences e of a
+leap into an acceleration f^2 L(e), whose greatest size times the mass of the segment is the force that the leap adds;
+one marker of several has its share of the segment.
 """
 
 from collections.abc import Iterator, Mapping
