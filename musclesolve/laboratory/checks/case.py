@@ -30,6 +30,7 @@ from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, PlateForce,
 from musclesolve.laboratory.recording.trial_document import trial_document
 from musclesolve.laboratory.recording.trial_settings import FileSettings, RecordedSettings
 from musclesolve.laboratory.results.finding import Finding, Run, Severity, Where, error_if, finding
+from musclesolve.laboratory.trial.plates.foot_contacts import NO_FEET
 from musclesolve.laboratory.trial.plates.foot_forces import is_stated
 from musclesolve.laboratory.trial.time_range import ranged, with_predicted_spans
 from musclesolve.laboratory.trial.trial_file import WITHOUT_PARTS, TrialReader
@@ -124,11 +125,15 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
 
 def _without_consequences(faults: Faults, trial: Trial, unknown: set[Fact]) -> Faults:
     """Return the faults of reading, less faults of plates that follow from an unknown axis or an unmapped foot."""
-    follow = {"plates", "feet on the plates"} if "up" in unknown else set()
     feet = [landmark(trial, f"{part}_{side}") for part in ("heel", "toe") for side in SIDES]
-    if any(path is None or not np.isfinite(path).any() for path in feet):
-        follow.add("feet on the plates")
-    return replace(faults, found=[(stage, error) for stage, error in faults.found if stage not in follow])
+    unseen = any(path is None or not np.isfinite(path).any() for path in feet)
+
+    def follows(stage: str, error: Exception) -> bool:
+        return stage in ("plates", "feet on the plates") and (
+            "up" in unknown or (unseen and NO_FEET in str(error))
+        )
+
+    return replace(faults, found=[entry for entry in faults.found if not follows(*entry)])
 
 
 def load_markers(
