@@ -136,11 +136,11 @@ class CompiledFunction:
         message: str,
     ) -> None:
         self.signature, self.message = signature, message
-        self._turn = f"compiling.{function.__name__}.{version}.lock"
+        self._file = f"{Path(function.__code__.co_filename).stem}.{function.__name__}_{version}"
         self.options = {**WHOLE, **options}
         self._loaded: Any = None
         self._beside: subprocess.Popen[bytes] | None = None
-        # numba names its files after the function: other sources, other files
+        # numba names its files after the module and the function: other sources, other files
         function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"
         try:
             self.dispatcher = njit(cache=True, **self.options)(function)
@@ -152,7 +152,7 @@ class CompiledFunction:
 
         A changed bit in machine code ends the process without a word: the code counts with its checksum alone.
         """
-        if self.dispatcher.stats.cache_path is None or not any(self._files("*.nbc")):
+        if self.dispatcher.stats.cache_path is None or not any(self._files("-*.nbc")):
             return False
         try:
             return self._seal().read_text(encoding="ascii") == self._checksum()
@@ -161,16 +161,16 @@ class CompiledFunction:
 
     def _seal(self) -> Path:
         """The file with the checksum of the compiled code."""
-        return Path(self.dispatcher.stats.cache_path) / f"{self.dispatcher.py_func.__name__}.sha256"
+        return Path(self.dispatcher.stats.cache_path) / f"{self._file}.sha256"
 
     def _checksum(self) -> str:
         return hashlib.sha256(
-            b"".join(file.read_bytes() for file in sorted(self._files("*.nb[ci]")))
+            b"".join(file.read_bytes() for file in sorted(self._files("-*.nb[ci]")))
         ).hexdigest()
 
     def _compile(self) -> None:
         """Compile, without what lies in the cache, and keep the code with its checksum."""
-        for file in self._files("*"):
+        for file in (*self._files("-*.nb[ci]"), *self._files(".sha256")):
             file.unlink(missing_ok=True)
         self.dispatcher.compile(self.signature)
         if self.dispatcher.stats.cache_path is not None:
@@ -211,8 +211,7 @@ class CompiledFunction:
     def _files(self, ending: str) -> list[Path]:
         if self.dispatcher.stats.cache_path is None:
             return []
-        folder = Path(self.dispatcher.stats.cache_path)
-        return list(folder.glob(f"*{self.dispatcher.py_func.__name__}{ending}"))
+        return list(Path(self.dispatcher.stats.cache_path).glob(f"{self._file}{ending}"))
 
     def load(self) -> Any:
         """The function from the cache, or compiled now by one thread if the cache is missing, damaged or read-only."""
@@ -230,7 +229,7 @@ class CompiledFunction:
         with nullcontext() if self.is_kept() else self._alone():
             kept = self.is_kept()
             if (
-                not kept and self._files("*.nbc") and self._files(".sha256")
+                not kept and self._files("-*.nbc") and self._files(".sha256")
             ):  # no seal: its compilation was cut short
                 self._warn("its checksum is another one")
             elif not kept:
@@ -257,7 +256,11 @@ class CompiledFunction:
         lock = None
         if self.dispatcher.stats.cache_path is not None:
             with contextlib.suppress(OSError):  # a folder that is not writable
-                while (lock := Lock.acquire(Path(self.dispatcher.stats.cache_path) / self._turn)) is None:
+                while (
+                    lock := Lock.acquire(
+                        Path(self.dispatcher.stats.cache_path) / f"compiling.{self._file}.lock"
+                    )
+                ) is None:
                     self._report()
                     time.sleep(WAIT)
         try:

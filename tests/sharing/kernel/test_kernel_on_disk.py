@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import subprocess
 import sys
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from numba.core import caching
 
 from musclesolve import Problem, Status, solve
 from musclesolve.sharing import compile_kernel
-from musclesolve.sharing.kernel import entry, level_walk, simplex
+from musclesolve.sharing.kernel import entry
 from musclesolve.sharing.solver.batch import Batch
 
 
@@ -25,11 +25,22 @@ def test_it_is_compiled_once():
     assert all(len(function.load().signatures) == 1 for function in (entry.RUN, entry.FINISH))
 
 
-def test_no_function_takes_the_files_of_another_for_its_own():
-    """Files are found by the end of a name: two functions of one name would delete the code of each other."""
-    functions = entry.RUN, entry.FINISH, level_walk.WALK, simplex.SIMPLEX
-    names = [function.dispatcher.py_func.__name__ for function in functions]
-    assert not [(a, b) for a, b in permutations(names, 2) if a.endswith(b)]
+def test_functions_of_one_name_keep_their_code_beside_each_other(tmp_path, monkeypatch):
+    """Two modules of a folder each have a `double`, and one a `redouble`: compiling one leaves the code of all."""
+    make = "from pathlib import Path\nfrom musclesolve._util.compiled_code import on_disk\n"
+    make += "MAKE = on_disk('compiling', Path(__file__).parent)\n"
+    define = "def {0}(x):\n    return {1} * x\n{2} = MAKE({0}, 'r')\n"
+    (tmp_path / "even_pair.py").write_text(make + define.format("double", 2.0, "DOUBLE"))
+    (tmp_path / "pair.py").write_text(
+        make + define.format("double", 2.0, "DOUBLE") + define.format("redouble", 4.0, "REDOUBLE")
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    pair, even_pair = importlib.import_module("pair"), importlib.import_module("even_pair")
+    functions = even_pair.DOUBLE, pair.REDOUBLE, pair.DOUBLE
+    for count, function in enumerate(functions, 1):
+        assert not function.is_kept()
+        assert function.load()(1.5) == (6.0 if function is pair.REDOUBLE else 3.0)
+        assert [each.is_kept() for each in functions] == [k < count for k in range(3)]
 
 
 LOADED = """
