@@ -29,7 +29,8 @@ or three steps from the multipliers of the frame before. Safeguards:
 - Multipliers with a Farkas ratio above the tolerance prove infeasibility (certificate.py); the method then ends,
   mostly within a few steps. An infeasible frame with stiff reserves goes to the interior point: at the edge of reach
   multipliers jump from one muscle to the next.
-- Multipliers of the frame before are discarded if their residual is larger than without any activation.
+- Multipliers of the frame before are discarded if their residual is larger than without any activation, and after
+  MOST_WARM steps.
 - A power alone is homogeneous: a(t lambda) = t^(1/(q-1)) a(lambda) between the bounds. Where the work lambda . A a is
   far from lambda . b the multipliers are first brought to its size.
 
@@ -39,7 +40,8 @@ Costs whose a_i(p_i) is known: polynomials f' = P0 + P1 a + P2 a^2 in each muscl
 
 soft saturation with exponent 2 alone, f' = f c x / sqrt(1 - x^2) with x = c a, of which x = y / sqrt(1 + y^2) with
 y = p / (f c) and 1/f'' = (1 + y^2)^(-3/2) / (f c^2); and one power alone, x = (p / (f q c))^(1 / (q - 1)). Frames
-that do not converge within MAX_STEPS, or have another cost, go to the interior point.
+that do not converge within MAX_STEPS, or have another cost, go to the interior point; the former come back from there
+for their last digits (solve_frame.refine).
 """
 
 from typing import Any
@@ -57,12 +59,15 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
 from musclesolve.sharing.kernel.linear_algebra import ZERO, add_pull, dots, factorize_system, substitute
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MULTIPLIER, NO_ROOM, P0,
+    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INSIDE, INVERSE, MULTIPLIER, NO_ROOM, P0,
     P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL, UNIT_ROUNDING,
 )  # fmt: skip
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
-MAX_STEPS = int64(25)
+MAX_STEPS, MOST_WARM = (
+    int64(25),
+    int64(15),
+)  # steps in all from a cold start, and from multipliers of another frame
 MAX_TRIALS = int64(8)
 FIRST_ACTIVATION = 0.15  # activation for the curvatures of a cold start
 TOO_FAR = 0.5
@@ -212,7 +217,7 @@ def evaluate_dual(
 def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -> None:
     """Compute 1/f'' at the activation FIRST_ACTIVATION into INVERSE."""
     for i in range(padded):
-        w[INVERSE + i] = w[P1 + i]
+        w[INVERSE + i], w[INSIDE + i] = w[P1 + i], 1.0
     if form == CUBIC:
         for i in range(padded):
             w[INVERSE + i] = 1.0 / (w[P1 + i] + FIRST_ACTIVATION * w[P2 + i])
@@ -233,7 +238,7 @@ def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) ->
     if form == QUADRATIC:
         for i in range(padded):
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[FREE_UPPER + i]
-            w[INVERSE + i] = w[P1 + i] if free else held_share * w[P1 + i]
+            w[INVERSE + i], w[INSIDE + i] = (w[P1 + i], 1.0) if free else (held_share * w[P1 + i], 0.0)
     else:
         share = SECANT_SHARE_POWER if flat else SECANT_SHARE
         part = min(share * miss, 1.0) if flat or form == CUBIC else 0.0
@@ -241,26 +246,33 @@ def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) ->
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[FREE_UPPER + i]
             mixed = w[CURVATURE + i] + part * (w[SECANT + i] - w[CURVATURE + i])
             w[INVERSE + i] = mixed if free else held_share * w[CURVATURE + i]
+            w[INSIDE + i] = 1.0 if free else 0.0
 
 
 @compiled
-def near(schur: Any, rows: int, n: int, w: Any, s: Any) -> bool:
-    """Return whether activations are NEAR the optimum, by the factors and curvatures of the last step.
+def near(form: int, schur: Any, rows: int, n: int, w: Any, s: Any) -> bool:
+    """Return whether activations are NEAR the optimum, by the factors of the last step and the curvatures of now.
 
-    Newton's step d changes them by H A^T d, and sum_i f_i'' (H A^T d)_i^2 <= d . r, which rows and pivots limit.
+    Newton's step d changes them by H A^T d, and sum_i f_i'' (H A^T d)_i^2 <= d . r. As H is k times less at most than
+    in the last step, whose factors give d, the sum is at most k d . r. Other muscles at a bound than in that step would
+    make H another one.
     """
-    size, inverse_pivot = 0.0, 0.0
     for r in range(rows):
-        part = s[RESIDUAL, r] * s[DIAGONAL, r]
-        size += part * part
-        inverse_pivot = max(inverse_pivot, schur[r, r])
-    size, far, largest = size * inverse_pivot * inverse_pivot, 0, 0.0
+        s[RHS, r] = s[RESIDUAL, r]
+    substitute(schur, s[DIAGONAL], rows, s[RHS])
+    size, changed, smaller, largest = 0.0, 0, 1.0, 0.0
+    for r in range(rows):
+        size += s[RHS, r] * s[RESIDUAL, r]
+    bend = P1 if form == QUADRATIC else CURVATURE
     for i in range(n):
         largest = max(largest, w[BEST + i])
-    least = NEAR * NEAR * largest * largest
+        free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[FREE_UPPER + i]
+        changed += free != (w[INSIDE + i] > 0.0)
+        smaller = max(smaller, w[INVERSE + i] / w[bend + i] if free else 1.0)
+    least, far = NEAR * NEAR * largest * largest, 0
     for i in range(n):
-        far += size * w[INVERSE + i] > least
-    return far == 0
+        far += size * smaller * w[INSIDE + i] * w[bend + i] > least
+    return changed == 0 and far == 0
 
 
 @compiled
@@ -285,12 +297,12 @@ def solve_dual(
     `dual_form` gives the form and its exponent q. The matrix (R, padded) has the `hard` rows of the moments and below
     them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
     relative residual `best` of the moments NEAR the optimum, or, once steps no longer reduce the residual, at
-    round-off; with
-    `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
+    round-off; with `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
     COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) and work
     (R, padded) are for work.
     """
     steps: Any = np.int64(0)
+    first: Any = np.int64(0)  # the step of the cold start
     last, soft, rescalings = np.inf, s[COMPLIANCE, 0] > 0.0, MOST_RESCALINGS
     for r in range(rows):
         soft = soft and s[COMPLIANCE, r] > 0.0
@@ -304,13 +316,15 @@ def solve_dual(
             required += abs(s[TARGET, r]) / s[SCALE, r]
         if not total < np.inf:
             return MAX_ITERATIONS, steps
-        there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, w, s)))
+        there = miss <= best and (
+            steps == first + max_steps or (steps > first and near(form, schur, rows, n, w, s))
+        )
         if there or (miss <= tolerance and miss > 0.1 * last and rounded(matrix, rows, padded, w, s)):
             return SOLVED, steps
         last = miss
-        if total > required and not cold and steps == 0:
-            # worse than no activation at all
-            cold = True
+        if not cold and ((total > required and steps == 0) or steps == MOST_WARM):
+            # worse than no activation at all, or of no help
+            cold, first, rescalings, last = True, steps, MOST_RESCALINGS, np.inf
             for r in range(rows):
                 s[MULTIPLIER, r] = 0.0
             evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
@@ -328,13 +342,13 @@ def solve_dual(
                     s[MULTIPLIER, r] *= ratio ** (q - 1.0)
                 evaluate_dual(form, q, matrix, MULTIPLIER, rows, n, padded, w, s)
                 continue
-        if seek_proof and steps >= PROOF_FROM:
+        if seek_proof and steps >= first + PROOF_FROM:
             ratio = farkas_ratio(s[MULTIPLIER], s[TARGET, :hard], s[SCALE], PULL, ALL_LOWER, FREE_UPPER, n, w)
             if ratio > TOLERANCE:
                 return INFEASIBLE, steps
-        if steps == max_steps:
+        if steps == first + max_steps:
             return MAX_ITERATIONS, steps
-        if cold and steps == 0:
+        if cold and steps == first:
             first_inverse_curvatures(form, q, n, padded, w)
         else:
             inverse_curvatures(form, q, 0.0 if soft else miss, padded, w)

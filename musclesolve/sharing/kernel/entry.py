@@ -15,6 +15,7 @@ from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
     ONWARD_RESERVED,
+    SOLVED,
     Data,
     FrameOutput,
     Workspace,
@@ -22,6 +23,7 @@ from musclesolve.sharing.kernel.solve_frame import (
     bounds_of,
     certify,
     end_frame,
+    refine,
     rows_from,
     solve_by_interior_point,
 )
@@ -49,7 +51,10 @@ def build_run(version: str) -> CompiledFunction:
         activation, force, reserve, multiplier, status, gap, cost_bound, moment_error, cost, iterations, proof, weight,
         w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
-        """Solve or certify frames from `first`, in a range from `start`; return the one that needs `finish`."""
+        """Solve or certify frames from `first`, in a range from `start`; return the one that needs `finish`.
+
+        Where `first` is not the start, `finish` has solved the frame before, which is refined.
+        """
         terms = Terms(kind, exponent, factor, row, coefficient)
         data = Data(
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
@@ -61,6 +66,9 @@ def build_run(version: str) -> CompiledFunction:
         )  # fmt: skip
         rate = RateBounds(time, activation_time, deactivation_time, before, since)
         work = Workspace(w, s, full_matrix, matrix, schur, free)
+        if first > start and data.form != UNKNOWN and status[first - 1] == SOLVED:
+            refine(data, first - 1, work, output, tolerance, max_iterations)
+            end_frame(data, first - 1, rate, output, status[first - 1])
         for t in range(first, last):
             if t == start or t % CHAIN == 0:
                 for r in range(s.shape[1]):  # a cold start; a slice here slows the whole function

@@ -29,11 +29,17 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     gather_terms,
     minimize,
 )
-from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
+from musclesolve.sharing.kernel.dual_newton import (
+    MAX_STEPS,
+    SINGLE_POWER,
+    UNKNOWN,
+    prepare_primal,
+    solve_dual,
+)
 from musclesolve.sharing.kernel.linear_algebra import ZERO
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, AT_LOWER, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER,
     GUESS, HALF, HUGE, IDLE, INSIDE, LANES, LOWER, MARGINAL, MULTIPLIER, NO_ROOM, OF_ROWS, P0, P1, P2,
     PADDING_WIDTH, PREVIOUS, PULL_ERROR, RESERVE_WEIGHT, ROW_CURVATURE, RateBounds, SCALE, TARGET, TOLERANCE,
     UNIT_ROUNDING, UPPER,
@@ -47,6 +53,9 @@ ONWARD, ONWARD_RESERVED = int64(constants.ONWARD), int64(constants.ONWARD_RESERV
 NEAREST_FIRST, MAIN, NEAREST_AFTER, EDGE, STIFFER_EDGE = (int64(stage) for stage in range(5))
 UNPROVED, BARELY, SURELY = (int64(proof) for proof in range(3))
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
+MOST_REFINEMENTS = int64(8)
+MOST_OF_WARM = 5.0
+"""Power up to which the multipliers of the frame before are a start; they grow with this power of the activations."""
 
 
 class Data(NamedTuple):
@@ -222,9 +231,11 @@ def run_interior_point(
 
 @compiled
 def run_dual_newton(
-    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
+    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int, own: bool
 ) -> tuple[int, int]:
     """Run Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
+
+    `own`: these are multipliers of the frame itself. For a power above MOST_OF_WARM others are of no help.
 
     BEST, of all muscles, and BEST_MULTIPLIER receive the result. Returns claim and steps.
     """
@@ -250,7 +261,7 @@ def run_dual_newton(
         s[SCALE, r] = 0.0
         for i in range(muscles):
             s[SCALE, r] = max(s[SCALE, r], abs(work.full_matrix[r, i]))
-    cold = not rows > 0
+    cold = not rows > 0 or not (own or data.form != SINGLE_POWER or data.terms.exponent[0] <= MOST_OF_WARM)
     for r in range(rows):
         cold = cold or not abs(s[MULTIPLIER, r]) < np.inf
     for r in range(rows):
@@ -427,7 +438,7 @@ def solve_by_dual(
         s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if weighted else 0.0
     if data.form == UNKNOWN:
         return ONWARD
-    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, max_iterations)
+    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, max_iterations, False)
     output.iterations[t] += iterations
     if claim == MAX_ITERATIONS:
         return ONWARD
@@ -521,6 +532,37 @@ def begin_frame(
     elif not load_frame(data, t, work):
         status = INVALID_INPUT
     return status
+
+
+@compiled
+def refine(
+    data: Data, t: int, work: Workspace, output: FrameOutput, tolerance: float, max_iterations: int
+) -> None:
+    """Replace the result of the interior point by Newton's method on the dual from its multipliers, if that ends.
+
+    The work arrays hold frame t. The gap of the interior point leaves activations an error of about its root; results
+    of both methods for one frame are the same so, whatever frame comes before.
+    """
+    w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
+    weighted = data.reserve_weight.size > 0
+    for i in range(muscles):
+        w[AT_LOWER + i] = output.activation[t, i]
+    for r in range(s.shape[1]):
+        s[GUESS, r] = s[PREVIOUS, r]
+    most = min(MOST_REFINEMENTS, max_iterations)
+    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, most, True)
+    output.iterations[t] += iterations
+    if claim != SOLVED:
+        return
+    for i in range(muscles):
+        output.activation[t, i] = w[BEST + i]
+    if not certified(data, t, work, output, weighted, weighted, True):
+        for i in range(muscles):
+            output.activation[t, i] = w[AT_LOWER + i]
+        for r in range(hard):
+            s[BEST_MULTIPLIER, r] = s[GUESS, r]
+        certified(data, t, work, output, weighted, weighted, False)
+    output.status[t] = accept(data, t, output)
 
 
 @compiled
