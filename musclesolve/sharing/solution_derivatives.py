@@ -212,7 +212,8 @@ class OptimalitySystem:
     def error_at(self, problem: Problem, cost: Cost, activation: Array, multiplier: Array) -> Array:
         """The distance of activations (T, n) from the optimum that residuals and round-off leave, (T,).
 
-        It is infinite where moments are not met, or depend on each other up to a share of 1e-9 for all muscles.
+        It is infinite where moments are not met, or depend on each other up to a share of 1e-9: for all muscles, or for
+        the free ones though not for all.
         """
         gain, short, noise = self.residuals(problem, cost, activation, multiplier)
         which, muscles, size = self.dense, activation.shape[1], np.maximum(1.0, np.abs(problem.moment))
@@ -221,14 +222,23 @@ class OptimalitySystem:
         inverse = self.dense_inverse[:, :muscles]
         error = np.abs(inverse @ left) + np.abs(inverse[:, :, muscles:]) @ noise[:, :, None]
         apart[which] += error.max(axis=(1, 2), initial=0.0)
-        # held muscles count: an optimum may need one that leaves its bound
         lacking = which[~self.regular[which]]
-        row = problem.moment_matrix[lacking] * (problem.upper > problem.lower)[lacking, None, :]
-        largest = np.abs(row).max(axis=2, initial=0.0, keepdims=True)
-        share = np.linalg.svd(row / np.where(largest > 0.0, largest, 1.0), compute_uv=False)
-        alike = (share > ALIKE * share[:, :1]).sum(axis=1) < (largest > 0.0).sum(axis=(1, 2))
+        # held muscles count: an optimum may need one that leaves its bound
+        movable = (problem.upper > problem.lower)[lacking]
+        resolved, rows = _resolved(problem.moment_matrix[lacking] * movable[:, None, :])
+        # free muscles that exchange where their moments alone are alike: a held one shows that they are not
+        free = self.free[lacking]
+        by_free, _ = _resolved(problem.moment_matrix[lacking] * free[:, None, :])
+        alike = (resolved < rows) | ((by_free < resolved) & (free.sum(axis=1) > by_free))
         apart[lacking[alike]] = np.inf
         return apart
+
+
+def _resolved(rows: Array) -> tuple[Array, Array]:
+    """The numbers (T,) of rows (T, m, n) that are told apart, up to a share of ALIKE, and of rows that are not zero."""
+    largest = np.abs(rows).max(axis=2, initial=0.0, keepdims=True)
+    share = np.linalg.svd(rows / np.where(largest > 0.0, largest, 1.0), compute_uv=False)
+    return (share > ALIKE * share[:, :1]).sum(axis=1), (largest > 0.0).sum(axis=(1, 2))
 
 
 NEWTON_STEPS = 12
