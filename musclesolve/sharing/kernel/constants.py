@@ -74,7 +74,7 @@ TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
 # Calls of the compiled function
 CHAIN = 64
 """Length of a chain of frames that start from the multipliers of the frame before; the next chain starts cold."""
-SOLVE, CERTIFY, IN_ORDER = 0, 1, 2
+SOLVE, CERTIFY, IN_ORDER, ALONE = 0, 1, 2, 3  # ALONE: solve, each frame from a cold start
 
 
 # Layout of the work arrays of a frame. `w` is one array of rows of STRIDE numbers, a row for each quantity of the

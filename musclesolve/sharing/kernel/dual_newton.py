@@ -297,9 +297,9 @@ def solve_dual(
     `dual_form` gives the form and its exponent q. The matrix (R, padded) has the `hard` rows of the moments and below
     them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
     relative residual `best` of the moments NEAR the optimum, or, once steps no longer reduce the residual, at
-    round-off; with `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
-    COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) and work
-    (R, padded) are for work.
+    round-off; with `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2
+    of w and TARGET, COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur
+    (R, R) and work (R, padded) are for work.
     """
     steps: Any = np.int64(0)
     first: Any = np.int64(0)  # the step of the cold start

@@ -10,7 +10,15 @@ import numpy as np
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
 from musclesolve.sharing.kernel.compiled_certificate import Terms
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, OF_ROWS, PREVIOUS, RESERVE_WEIGHT, RateBounds
+from musclesolve.sharing.kernel.constants import (
+    ALONE,
+    CERTIFY,
+    CHAIN,
+    OF_ROWS,
+    PREVIOUS,
+    RESERVE_WEIGHT,
+    RateBounds,
+)
 from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
@@ -70,7 +78,7 @@ def build_run(version: str) -> CompiledFunction:
             refine(data, first - 1, work, output, tolerance, max_iterations)
             end_frame(data, first - 1, rate, output, status[first - 1])
         for t in range(first, last):
-            if t == start or t % CHAIN == 0:
+            if t == start or t % CHAIN == 0 or task == ALONE:
                 for r in range(s.shape[1]):  # a cold start; a slice here slows the whole function
                     s[PREVIOUS, r] = np.nan
             if task != CERTIFY:

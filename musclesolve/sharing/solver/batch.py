@@ -23,6 +23,7 @@ from musclesolve.sharing.certificate import certify
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
+    ALONE,
     CERTIFY,
     CHAIN,
     IN_ORDER,
@@ -104,13 +105,16 @@ class KernelProblem:
         highest = max((term.form.exponent for term in terms), default=0.0)
         return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes, highest)  # type: ignore[arg-type]
 
-    def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
+    def solve(
+        self, options: KernelOptions, block: int, threads: int | None, task: int = SOLVE
+    ) -> SolutionArrays:
         """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
 
-        `block` frames are solved at a time, by at most `threads` threads; None uses all cores of the processor.
+        `block` frames are solved at a time, by at most `threads` threads; None uses all cores of the processor. The
+        task ALONE starts no frame from the one before.
         """
         out, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
-        run = self._call(SOLVE, out, options, _NO_RATE)
+        run = self._call(task, out, options, _NO_RATE)
         threads = 1 if frames <= FEW else threads or threads_allowed()
         block = min(block, max(-(-frames // threads), 1))
         block = -(-block // CHAIN) * CHAIN  # whole chains, however many threads there are
@@ -246,7 +250,7 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
             target = at - sum(term.slope(at) for term in terms) / bend
             tangent = (Term(Power(2.0), np.sqrt(0.5 * bend / size), target),)
             program: Any = KernelProblem.from_problem(part, cost, tangent)
-            step = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
+            step = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1, ALONE))
             step.multiplier[:] *= size
             attempt.store(left, replace(step, iterations=attempt.iterations[left] + step.iterations))
             possible = np.setdiff1d(possible, left[step.claim != Status.SOLVED])
