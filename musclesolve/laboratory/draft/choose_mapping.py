@@ -671,8 +671,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         if near := choice.near.get(name, ())[:MOST_NEAR]:
             reason += "; near there: " + "; ".join(f"{marker}, {choice.places[marker]}" for marker in near)
         todo = f"enter the marker of {name}, {what}: {reason}"
-        alike = not near and reasons[choice.missing[name]] > MOST_ALIKE
-        words = (what, "") if alike else ("", todo)
+        is_one_of_many = not near and reasons[choice.missing[name]] > MOST_ALIKE
+        words = (what, "") if is_one_of_many else ("", todo)
         lines.append(Line(name, MARKER, *words, open=True))
     alike = [
         f"enter the markers of {', '.join(names)}, {len(names)} landmarks: {reason}; musclesolve desk shows the "
