@@ -415,7 +415,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         why = (
             f"The result lacks {', '.join(dict.fromkeys(lacking)).replace('_', ' ')}."
             if lacking
-            else "No whole stride of level walking lies within the analyzed frames."
+            else "It needs a stride of level walking in one piece, and no stride lies whole within the frames."
         )
         return GaitScores(norm, why_not=f"There is no Gait Profile Score. {why}")
     profile = {side: profile_score(of.values()) for side, of in variable.items()}

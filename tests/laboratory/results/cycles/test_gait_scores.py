@@ -108,7 +108,7 @@ def test_the_sense_of_a_knee_is_stated_and_not_guessed(stride):
 
 def test_a_result_without_stride_says_why(stride):
     scores = ms.laboratory.gait_scores(stride.isel(time=slice(0, 30)))
-    assert not scores.profile and "No whole stride" in scores.why_not
+    assert not scores.profile and "needs a stride of level walking in one piece" in scores.why_not
 
 
 def written(folder, rows):
