@@ -35,10 +35,17 @@ class SubjectSettings(Settings):
     mass_kg: float = setting(
         "body mass, weighed with the shoes on [kg]",
         required=True,
+        example="70.0, with the weighed mass in kilograms",
         within=(2.0, 400.0),
         mistaken_units={"newtons": 0.10197, "grams": 0.001},
     )
-    stature_m: float = setting("height [m]", required=True, within=(0.4, 2.6), mistaken_units=MILLIMETERS)
+    stature_m: float = setting(
+        "height [m]",
+        required=True,
+        example="1.75, with the measured height in meters",
+        within=(0.4, 2.6),
+        mistaken_units=MILLIMETERS,
+    )
     sex: str = setting("selects the table of segment masses", required=True, choices=SEXES)
     shoe_mass_kg: float = setting(
         "mass of one shoe, added to each foot; the body is weighed with the shoes on [kg]",

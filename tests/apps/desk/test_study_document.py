@@ -9,7 +9,7 @@ from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.apps.desk.desk import Desk, StudyDocument
 from musclesolve.apps.desk.steps.work import Row, counted_by_verdict, listed
 from musclesolve.laboratory.results.finding import Finding
-from musclesolve.laboratory.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE, WITH_CARE
+from musclesolve.laboratory.results.judgement import LABELS, NOT_USABLE, USABLE, WITH_CARE
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 STUDY = """\
@@ -158,10 +158,10 @@ def test_the_list_of_trials_keeps_the_order_of_its_table(tmp_path: Path) -> None
 
 def test_the_list_of_trials_is_counted_by_verdict() -> None:
     """A result that is not plausible does not count as usable."""
-    titles = ("Refused", LABELS[NOT_PLAUSIBLE], LABELS[USABLE], "Waiting", LABELS[USABLE])
+    titles = ("Refused", LABELS[NOT_USABLE], LABELS[USABLE], "Waiting", LABELS[USABLE])
     rows = [Row(str(k), title, "", "", None) for k, title in enumerate(titles)]
     assert counted_by_verdict(rows) == (
-        f"2 {LABELS[USABLE].lower()}, 1 {LABELS[NOT_PLAUSIBLE].lower()}, 1 refused, 1 waiting"
+        f"2 {LABELS[USABLE].lower()}, 1 {LABELS[NOT_USABLE].lower()}, 1 refused, 1 waiting"
     )
 
 

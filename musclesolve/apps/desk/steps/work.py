@@ -242,7 +242,7 @@ def _row(row: dict[str, str]) -> Row:
 
 
 def counted_by_verdict(rows: Sequence[Row]) -> str:
-    """How many rows have each verdict or status, the best first, such as "2 usable, 1 not plausible, 1 refused"."""
+    """How many rows have each verdict or status, the best first, such as "2 usable, 1 not usable, 1 refused"."""
     order = [LABELS[verdict] for verdict in reversed(ORDER)]
     counts = Counter(row.title for row in rows)
     titles = [title for title in order if title in counts] + [title for title in counts if title not in order]
