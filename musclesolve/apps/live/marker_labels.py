@@ -63,7 +63,7 @@ CASES = {
     "exchanged": "labels_exchanged.frames",
     "merged": "markers_merged",
     "slipped": "marker_slipped",
-    "ghost": "leap.back",
+    "ghost": "leap",
     "moved": "marker_moved",
     "loose": "segment_length.shape",
 }

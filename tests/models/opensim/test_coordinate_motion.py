@@ -11,9 +11,8 @@ import xarray as xr
 from recorded_data import recorded
 from refusals import refused
 from small_model import TEXT, save_model
-from small_model_motion import DOFS, TIME, is_angle, save_inputs, small_motion
+from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
-import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.tables import Table, read_mot, write_mot
@@ -265,14 +264,3 @@ def test_a_few_impossible_rows_cost_the_frames_beside_them(small, tmp_path: Path
     np.testing.assert_allclose(found.value[~found.unknown], plain.value[~found.unknown], atol=2e-3)
     assert any("are not valid" in note and "hip_a_r" in note for note in found.notes)
     assert found.frames(slice(0, 5)).unknown is not None and not found.frames(slice(0, 5)).unknown.any()
-
-
-def test_the_frames_beside_impossible_rows_have_no_forces(small, tmp_path: Path) -> None:
-    given = small_motion(small)
-    broken = given["hip_a_r"].copy()
-    broken[[20, 21]] = np.nan
-    moments = {name: np.zeros(TIME.size) for name in DOFS}
-    result = ms.share_model(small, {**given, "hip_a_r": broken}, moments, dofs=DOFS)
-    lost = np.isin(np.arange(TIME.size), np.arange(10, 32))
-    valid = result["valid"].values.reshape(TIME.size, -1).all(axis=1)
-    np.testing.assert_array_equal(valid, ~lost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import ezc3d
@@ -57,9 +58,10 @@ def setting(name: str, value, group: str = "FORCE_PLATFORM"):
     return change
 
 
-def only(path: Path) -> PlateRecording:
+def only(path: Path, said: Sequence[str] = ()) -> PlateRecording:
     recordings, notes, *_ = read_plates(read_c3d(path), GLOBAL)
-    assert len(recordings) == 1 and not notes
+    assert len(recordings) == 1 and len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))
     return recordings[0]
 
 
@@ -237,7 +239,8 @@ def test_what_unloaded_frames_show_is_taken_away(tmp_path: Path) -> None:
     quiet = slice(0, 10 * SAMPLES)
     channels[quiet] = 0.0
     drift = np.array([3.0, -2.0, 12.0, 400.0, -900.0, 100.0])
-    found = only(write(tmp_path / "a.c3d", [plate], [channels + drift], setting("ZERO", np.array([1, 10]))))
+    path = write(tmp_path / "a.c3d", [plate], [channels + drift], setting("ZERO", np.array([1, 10])))
+    found = only(path, ["12.0 N of vertical force are taken off"])
     np.testing.assert_allclose(found.force[quiet], 0.0, atol=1e-4)
     loaded = slice(10 * SAMPLES, None)
     np.testing.assert_allclose(found.force[loaded], force[loaded], atol=1e-3)
