@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, mean_of_known, true_runs
 from musclesolve.constants import SLOWEST_HZ
 from musclesolve.errors import file_error
 from musclesolve.laboratory.markers.gaps.gap_filling import missing
@@ -293,7 +293,7 @@ def on_other_sides(name: str, points: Mapping[str, Array]) -> bool:
     if not all(landmark in points for pair in pairs for landmark in pair):
         return False
     across, beside = (points[left] - points[right] for right, left in pairs)
-    return bool(np.nanmean(np.sum(across * beside, axis=-1)) < 0.0)
+    return bool(mean_of_known(np.sum(across * beside, axis=-1)) < 0.0)
 
 
 def with_arms_on_their_sides(trial: Trial) -> Trial:

@@ -63,10 +63,8 @@ def test_c3d_files_give_the_moments_of_text_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("standing", [True, False])
-def test_wands_without_medial_markers_are_offered_with_all_that_they_need(
-    tmp_path: Path, standing: bool
-) -> None:
-    """A user who follows the sentence at once, width and standing trial included, has a trial without errors."""
+def test_wands_without_medial_markers_are_offered_and_suffice(tmp_path: Path, standing: bool) -> None:
+    """A user who maps the wands has a trial without errors, with or without a standing trial."""
     folder = recordings(tmp_path, marker_set="helen_hayes")
     renamed(
         folder,
@@ -76,23 +74,18 @@ def test_wands_without_medial_markers_are_offered_with_all_that_they_need(
         (folder / "static.trc").unlink()
     path = drafted(folder)
     text = path.read_text(encoding="utf-8")
-    for joint, wand in (("knee", "thigh_wand"), ("ankle", "shank_wand")):
-        offered = " ".join(text.replace("#", " ").split())
+    offered = " ".join(text.replace("#", " ").split())
+    for joint, wand, label in (("knee", "thigh_wand", "XQ"), ("ankle", "shank_wand", "YQ")):
         (sentence,) = re.findall(rf"enter the marker of {joint}_medial_r.*?\)", offered)
-        assert f"{wand}_r" in sentence and f"{joint}_width_m" in sentence
-        assert ("static" in sentence) is not standing
-    if standing:
-        for name, label in (("knee_medial", "XQ"), ("ankle_medial", "YQ")):
-            wand = "thigh_wand" if label == "XQ" else "shank_wand"
-            for side in ("r", "l"):
-                line = f'# {name}_{side} = "MARKER"'
-                assert line in text
-                text = text.replace(line, f'{wand}_{side} = "{side.upper()}.{label}"')
-        text = text.replace("[subject]\n", "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n", 1)
-        path.write_text(text, encoding="utf-8")
-        report = check(path)
-        assert report.ok, report.findings
-        read_trial(path)
+        assert f"{wand}_r" in sentence
+        for side in ("r", "l"):
+            line = f'# {joint}_medial_{side} = "MARKER"'
+            assert line in text
+            text = text.replace(line, f'{wand}_{side} = "{side.upper()}.{label}"')
+    path.write_text(text, encoding="utf-8")
+    report = check(path)
+    assert report.ok, report.findings
+    read_trial(path)
 
 
 @pytest.mark.parametrize("names", ["F{axis}{k} COP{axis}{k} T{axis}{k}", "F{axis}{k} - M{axis}{k}"])
