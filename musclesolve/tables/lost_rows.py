@@ -24,7 +24,10 @@ def rows_of_grid(time: Array) -> tuple[Array, Mask] | None:
     steps = np.diff(time)
     if time.size < 3 or not steps.min() > 0.0:
         return None
-    counts = np.rint(steps / np.median(steps)).astype(np.int64)
+    single = steps[
+        steps < 1.5 * np.median(steps)
+    ]  # of rounded times the mean is the step, and the median is not
+    counts = np.rint(steps / single.mean()).astype(np.int64)
     lost = int((counts - 1).sum())
     if counts.min() < 1 or not 0 < lost <= MOST_LOST * time.size:
         return None

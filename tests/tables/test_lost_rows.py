@@ -26,6 +26,13 @@ def test_the_grid_comes_back(rate: float, count: int, data: st.DataObject) -> No
     np.testing.assert_allclose(grid, full, atol=1e-3)
 
 
+@pytest.mark.parametrize(("rate", "lost"), [(240.0, 20), (300.0, 20), (150.0, 30)])
+def test_a_long_hole_in_rounded_times_is_found(rate: float, lost: int) -> None:
+    printed = np.round(np.delete(np.arange(1000) / rate, np.arange(400, 400 + lost)), 3)
+    found = rows_of_grid(printed)
+    assert found is not None and np.flatnonzero(~found[1]).tolist() == list(range(400, 400 + lost))
+
+
 @pytest.mark.parametrize(
     "time",
     [

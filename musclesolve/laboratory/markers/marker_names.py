@@ -199,7 +199,10 @@ def named_markers(names: Iterable[str], recordings: Sequence[Mapping[str, Array]
             shown.setdefault(landmark, marker)
         for marker in possible.keys() & paths.keys():
             place = body.place(paths[marker][body.frames])
-            possible[marker] = tuple(name for name in possible[marker] if body.may_be(name, place))
+            if np.isfinite(
+                place
+            ).all():  # a label without a place in this recording is decided by another one
+                possible[marker] = tuple(name for name in possible[marker] if body.may_be(name, place))
         for name, markers in offered.items():
             markers[:] = [
                 m for m in markers if m not in paths or body.may_be(name, body.place(paths[m][body.frames]))

@@ -86,9 +86,8 @@ class Body:
         middle, right = 0.5 * (one + other), one - other
         # The axis of the file that is nearest to the way from the feet to the pair.
         lower = [median_of_known(known[name]) for name in feet]
-        way = median_of_known(middle) - np.mean(
-            [place for place in lower if np.isfinite(place).all()], axis=0
-        )
+        lower = [place for place in lower if np.isfinite(place).all()]
+        way = median_of_known(middle) - (np.mean(lower, axis=0) if lower else np.nan)
         if not np.isfinite(way).all():
             return None
         axis = int(np.argmax(np.abs(way)))
@@ -105,6 +104,7 @@ class Body:
         ankles = [h for name, h in heights.items() if np.isfinite(h)]
         floor = min(above or ankles)
         height = (level - floor) * (1.0 if pelvis else PELVIS_OVER_SHOULDER)
+        height /= 1.0 if above else 1.0 - ANKLE_HEIGHT
         floor -= 0.0 if above else ANKLE_HEIGHT * height
         return cls(right / length, up, middle, height, floor, known, pelvis, frames)
 

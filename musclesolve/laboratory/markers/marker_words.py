@@ -179,7 +179,9 @@ def meaning_of(name: str, spoken: Mapping[str, str]) -> MarkerMeaning:
             ):  # "LWRISTR" is of the left wrist, on the side of the radius
                 return MarkerMeaning(exact[0])
             return MarkerMeaning(f"{stem}_{side}", instead=instead)
-        if _PART.sub("", rest) in known.tracking:  # "RTHL" is R and THL, of the thigh, not RT and HL
+        if any(
+            stem in known.tracking for stem in _stems(rest)
+        ):  # "RTHL" is R and THL, of the thigh, not RT and HL
             return MarkerMeaning(segment=_segment(plain))
         if virtual and len(readings) == 1:  # used after all others, and only in its place
             ((stem, _, _),) = readings
@@ -193,8 +195,14 @@ def meaning_of(name: str, spoken: Mapping[str, str]) -> MarkerMeaning:
 def _segment(name: str) -> str:
     """The segment that a marker tracks, with its side: a usual beginning, then a number or a letter."""
     tracking = _words().tracking
-    stems = ((_PART.sub("", rest), side) for rest, side in without_side(name))
+    stems = ((stem, side) for rest, side in without_side(name) for stem in _stems(rest))
     return next((f"{tracking[stem]}_{side}" for stem, side in stems if stem in tracking), "")
+
+
+def _stems(rest: str) -> tuple[str, ...]:
+    """The beginnings of a tracking name: without its number, then without one and two endings ("thighlatup")."""
+    shorter = _PART.sub("", rest)
+    return tuple(dict.fromkeys((re.sub(r"\d+$", "", rest), shorter, _PART.sub("", shorter))))
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, BEYOND_SOL
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MotionChange
 from musclesolve.laboratory.markers.gaps.gap_filling import jumps as marker_jumps
 from musclesolve.laboratory.markers.gaps.rigid_registration import Poses
-from musclesolve.laboratory.markers.landmarks import ARMS_AND_HEAD, landmarks
+from musclesolve.laboratory.markers.landmarks import bounding_markers
 from musclesolve.laboratory.motion.anatomy.joint_centers import between
 from musclesolve.laboratory.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights
@@ -163,14 +163,7 @@ def beside_marker_jumps(trial: Trial, time: Array, cutoff_hz: float) -> Mask:
 
     Farther away a step of a marker changes its filtered path by less than one percent of the step. Times (T,) [s].
     """
-    known = landmarks()
-    above = {
-        marker
-        for name, weights in trial.mapping.items()
-        if known[name].on in ARMS_AND_HEAD
-        for marker in weights
-    }
-    used = [name for name in trial.used_markers if name not in above]
+    used = bounding_markers(trial)
     paths = np.stack([trial.markers[name] for name in used], axis=1)
     jumping = marker_jumps(paths, trial.markers.rate).any(axis=1)
     return near_instants(time, trial.markers.time[jumping], 1.0 / cutoff_hz)

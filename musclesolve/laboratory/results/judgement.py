@@ -76,7 +76,7 @@ class Judgement:
     """Findings, the verdicts on every leg and on the trial, and their reasons.
 
     findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
-    legs. why: sentences. because: criteria of plausibility on which the verdict "not plausible" rests, or the reason of
+    legs. why: sentences. because: criteria of plausibility on which the verdict "not usable" rests, or the reason of
     a verdict that rests on no finding.
     """
 
@@ -101,7 +101,7 @@ class Judgement:
         ]
         named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
         reasons = [text.format(sides=" and ".join(unusable)) for text in named]
-        if not reasons or self.verdict == WITH_CARE:
+        if not reasons or faults:
             reasons += [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
         because = shortened(reasons, MOST_REASONS, "; ")
         return str(entry["use"]).format(because=because or "see the verdict below")
@@ -248,8 +248,10 @@ def judge(facts: Facts) -> Judgement:
     if NOT_PLAUSIBLE in of_verdict or any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
     severities, because = {fault.severity for fault in ordered}, tuple[str, ...]()
-    if verdict == NOT_USABLE and "error" not in severities:
-        because = judged.decisive or ("no_solution",)
+    if verdict == NOT_USABLE and NOT_PLAUSIBLE in of_verdict:
+        because = judged.decisive
+    elif verdict == NOT_USABLE and "error" not in severities:
+        because = ("no_solution",)
     elif verdict == WITH_CARE and NOT_USABLE in legs.values():
         because = ("one_leg",)
     elif verdict == WITH_CARE and "warning" not in severities:

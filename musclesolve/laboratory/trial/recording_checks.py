@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, mean_of_known, true_runs
+from musclesolve._util.arrays import Array, Indices, mean_of_known, true_runs
 from musclesolve.constants import SLOWEST_HZ
 from musclesolve.errors import file_error
 from musclesolve.laboratory.markers.gaps.gap_filling import missing
@@ -297,23 +297,40 @@ def on_other_sides(name: str, points: Mapping[str, Array]) -> bool:
 
 
 def with_arms_on_their_sides(trial: Trial) -> Trial:
-    """Return a trial in which landmarks of the arms that are nearer to the other side are read the other way round."""
-    points = {
-        name: trial.markers.weighted(weights)[trial.frames()]
-        for name, weights in trial.mapping.items()
-        if trial.sees(name)
-    }
-    mapping, swapped = dict(trial.mapping), list[str]()
-    for name in OF_ARMS:
-        if on_other_sides(name, points):
-            right, left = f"{name}_r", f"{name}_l"
-            mapping[right], mapping[left] = mapping[left], mapping[right]
-            points[right], points[left] = points[left], points[right]
-            swapped.append(name)
-    if not swapped:
+    """Return a trial in which labels of the arms that are on the other side are exchanged, in each recording alone."""
+    walk, notes = _with_arms_on_their_sides(trial, trial.markers, trial.frames())
+    standing, static = (list[str](), None)
+    if trial.static is not None:
+        static, standing = _with_arms_on_their_sides(trial, trial.static, slice(None))
+    if not (notes or standing):
         return trial
-    note = f"The right and the left {', '.join(swapped)} are exchanged in the file: they are read the other way round."
-    return replace(trial, mapping=mapping, notes=(*trial.notes, note))
+    return replace(trial, markers=walk, static=static, notes=(*trial.notes, *notes, *standing))
+
+
+def _with_arms_on_their_sides(
+    trial: Trial, markers: Markers, frames: slice | Indices
+) -> tuple[Markers, list[str]]:
+    """Return markers of a recording with labels of the arms on their sides, and a note on the exchanged ones."""
+    points = {
+        name: markers.weighted(weights)[frames]
+        for name, weights in trial.mapping.items()
+        if weights and all(marker in markers for marker in weights)
+    }
+    pairs, swapped = dict[str, str](), list[str]()
+    for name in OF_ARMS:
+        right, left = f"{name}_r", f"{name}_l"
+        if not on_other_sides(name, points) or len(trial.mapping[right]) + len(trial.mapping[left]) > 2:
+            continue
+        pairs[next(iter(trial.mapping[right]))] = next(iter(trial.mapping[left]))
+        points[right], points[left] = points[left], points[right]
+        swapped.append(name)
+    if not swapped:
+        return markers, []
+    note = (
+        f"The right and the left {', '.join(swapped)} are exchanged in {markers.path.name}: they are read the other "
+        "way round."
+    )
+    return markers.exchanged(pairs), [note]
 
 
 def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:

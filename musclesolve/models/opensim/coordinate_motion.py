@@ -43,7 +43,7 @@ FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 _JUMP = np.radians(15.0)
 """Change of an angle by the filter above which a note is given [rad]."""
-MOST_LOST = 0.1
+MOST_FAILED = 0.1
 """Share of the rows without a value, or with an impossible angle, up to which the others are used."""
 _EVEN = 1e-3
 """Largest variation of the time between frames, as a share of this time."""
@@ -196,18 +196,18 @@ def _without_value(table: Table, names: Sequence[str], values: Array) -> tuple[M
     if not rows.any():
         return rows, []
     row, first = np.argwhere(missing)[0]
-    if rows.mean() > MOST_LOST or missing.mean(axis=0).max() == 1.0:
+    if rows.mean() > MOST_FAILED or missing.mean(axis=0).max() == 1.0:
         raise file_error(
             "not_finite",
             (_file(table), f"line {table.lines[row]}" if len(table.lines) else None),
             f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {missing.sum()}",
-            f"a number for every coordinate, at {100.0 * (1.0 - MOST_LOST):g} % of the times or more",
+            f"a number for every coordinate, at {100.0 * (1.0 - MOST_FAILED):g} % of the times or more",
             "fill the gaps, or give a file without this stretch",
         )
     _interpolate(table.time, values, missing)
     return rows, [
-        f"{count_of(int(rows.sum()), 'row')} of {_called(table)} lack a value, first {names[first]} at "
-        f"{table.time[row]:g} s: these frames and those beside them are not valid."
+        f"A value is missing in {count_of(int(rows.sum()), 'row')} of {_called(table)}, first {names[first]} at "
+        f"{table.time[row]:g} s: frames there and beside it are not valid."
     ]
 
 
@@ -223,7 +223,7 @@ def _beyond_turns(
         column = list(names).index(name)
         beyond[:, column] = np.abs(values[:, column]) > FULL_TURN
         largest, share = np.degrees(np.abs(angles).max()), float(beyond[:, column].mean())
-        if share > MOST_LOST:
+        if share > MOST_FAILED:
             raise file_error(
                 "bad_units",
                 _file(table),
@@ -233,8 +233,8 @@ def _beyond_turns(
             )
         notes.append(
             f"{name} of {_called(table)} reaches {largest:.4g} degrees, more than a full turn, first at "
-            f"{table.time[beyond[:, column].argmax()]:g} s: these {angles.size} frames and those beside them are not "
-            "valid."
+            f"{table.time[beyond[:, column].argmax()]:g} s, in {count_of(angles.size, 'frame')}: frames there and "
+            "beside it are not valid."
         )
     _interpolate(table.time, values, beyond)
     return np.asarray(beyond.any(axis=1)), notes
@@ -413,7 +413,11 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
     """Return whether angles (T, K) are in degrees, and notes on it; columns of translations are zero."""
     if not angles.any():
         return bool(table.in_degrees), []
-    row, column = np.unravel_index(int(np.abs(angles).argmax()), angles.shape)
+    # A few rows in which an inverse kinematics failed say nothing about the unit.
+    shown = np.abs(angles)
+    if np.quantile(shown, 1.0 - MOST_FAILED, axis=0).max() <= FULL_ROTATION:
+        shown = np.where(shown <= FULL_ROTATION, shown, 0.0)
+    row, column = np.unravel_index(int(shown.argmax()), angles.shape)
     name, largest = names[column], float(angles[row, column])
     reaches = f"{name} reaches {largest:.4g} at {table.time[row]:.6g} s"
     beyond = abs(largest) > FULL_ROTATION

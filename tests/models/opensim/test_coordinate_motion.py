@@ -250,10 +250,14 @@ def test_a_hole_between_rows_is_refused_with_its_times(small, tmp_path: Path) ->
     assert "no cut-off" not in str(error.value)
 
 
-@pytest.mark.parametrize("fault", [np.nan, 573.0])
-def test_a_few_impossible_rows_cost_the_frames_beside_them(small, tmp_path: Path, fault: float) -> None:
+@pytest.mark.parametrize(
+    ("fault", "in_degrees"), [(np.nan, True), (573.0, True), (10.0, False), (10.0, None)]
+)
+def test_a_few_impossible_rows_cost_the_frames_beside_them(
+    small, tmp_path: Path, fault: float, in_degrees: bool | None
+) -> None:
     """An inverse kinematics that failed in two frames leaves no value, or an angle beyond a full turn."""
-    table = read_mot(angles_file(tmp_path, small, True, np.degrees(1.0)))
+    table = read_mot(angles_file(tmp_path, small, in_degrees, np.degrees(1.0) if in_degrees else 1.0))
     plain = coordinate_motion(small, table, 6.0)
     assert plain.unknown is None
     values = table.values.copy()

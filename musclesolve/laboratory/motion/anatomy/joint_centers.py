@@ -167,30 +167,35 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
     lateral|: J = lateral + offset (cos b u - sin b w). The wand and the center lie on opposite sides of the line u.
 
     All points are (..., 3) [m]: the center above, the marker on the side of the segment and the lateral marker.
+
+    Raises:
+        InputError: in most frames the lateral marker is too near to the center above, or the wand to the line between.
     """
     line = above - lateral
     length = np.linalg.norm(line, axis=-1, keepdims=True)
-    if not length.min() > offset:
+    middle = float(np.median(length))
+    if not middle > offset:
         raise input_error(
             "bad_anatomy",
-            problem=f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above "
+            problem=f"the lateral marker is {1000 * middle:.0f} mm from the joint center above "
             f"it, and {1000 * offset:.0f} mm from its own",
             expected="half the joint width, and far less than the length of the segment",
             remedy="check the marker, and the joint widths in [subject]",
         )
     u = unit(line)
     beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
-    if not beside.min() > NEAREST_WAND:
+    usual = float(np.median(beside))
+    if not usual > NEAREST_WAND:
         raise input_error(
             "bad_anatomy",
-            problem=f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from "
+            problem=f"the marker on the side of the segment lies {1000 * usual:.0f} mm from "
             "the line between the lateral marker and the joint center above it, so the plane "
             "of the joint is unknown",
             expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimeters are usual",
             remedy="check that the two markers are not exchanged or copies of each other",
         )
     w = across(wand - lateral, u)
-    cosine = offset / length
+    cosine = np.minimum(offset / length, 1.0)  # a leap of a marker costs its frames, which are not valid
     return np.asarray(lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w))
 
 

@@ -62,7 +62,7 @@ def posture(
     Marker positions (3,) of the standing trial are empty without one. In this case the tilt of the pelvis is assumed,
     and `tilt_error` [rad] is added to it.
     """
-    notes = chord_notes(subject, [joint for joint, _ in unseen(moving)])
+    notes = list[str]()
     if recording.static is None:
         tilt, note = neutral_tilt(moving, subject.stature)
         pelvis = assumed_standing(moving, tilt + tilt_error)
@@ -80,12 +80,14 @@ def posture(
     notes += hip_notes
     legs: dict[Side, Points] = {}
     if recording.static is None:
-        if unseen(moving):
+        if hidden := unseen(moving):
+            notes += chord_notes(subject, [joint for joint, _ in hidden])
             moving = with_chords(recording, subject, moving, moving_hips(recording, pelvis, moving, hips))
         for side in SIDES:
             flat = flattest(moving, side)
             legs[side] = leg_centers({name: point[flat] for name, point in moving.items()}, side)
     else:
+        notes += chord_notes(subject, [joint for joint, _ in unseen(pelvis)])
         pelvis = with_chords(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
         if "leg" in hip_needs(regression) and subject.leg_length is None:

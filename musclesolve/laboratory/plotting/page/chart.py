@@ -119,7 +119,9 @@ def _panel(panel: Panel | None, label: str, limits: tuple[float, float]) -> str:
         return '<div class="panel none"></div>'
     if panel.across:
         places = np.concatenate([mark.place for mark in panel.marks if isinstance(mark, Line)])
-        limits, label = (float(np.nanmin(places)), float(np.nanmax(places))), panel.across
+        low, high = float(np.nanmin(places)), float(np.nanmax(places))
+        widening = 0.5 * (high <= low)  # a path of one point
+        limits, label = (low - widening, high + widening), panel.across
     scale = _Scale(limits, _ends(panel))
     ticks = round_numbers(*limits, 5) if limits != (0.0, 100.0) else [0.0, 50.0, 100.0]
     upward = [tick for tick in round_numbers(*scale.y, TICKS) if scale.y[0] <= tick <= scale.y[1]]
