@@ -44,10 +44,10 @@ SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 @dataclass(frozen=True)
 class Law:
-    """Force per kilogram that the motion requires, and the frames of the comparison."""
+    """Vertical force per kilogram that the motion requires, and the frames of the comparison."""
 
     time: Array  # (T,) [s]
-    due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]; horizontal NaN without shoulders
+    due: Array  # (T,) vertical acceleration of the center of mass less gravity [m/s^2]
     frames: Mask  # (T,) where all contacts are measured
     beside: Mask  # (T,) where something without a plate carries a part of the body
 
@@ -62,19 +62,19 @@ def _law(trial: Trial) -> Law | None:
     center = center_of_mass(trial)
     if center is None or not trial.forces:
         return None
+    height, sees_trunk = center
     time, frames = trial.markers.time, measured(trial)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
-    velocity = np.gradient(center, time, axis=0)
-    due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
-    beside = _carried_beside(trial, due, frames)
+    due = np.gradient(np.gradient(height, time), time) + STANDARD_GRAVITY
+    beside = _carried_beside(trial, due, frames, sees_trunk)
     frames &= ~grown(beside, frames_of(SHORTEST_CONTACT, trial.markers.rate))
     if frames.sum() < SHORTEST_JUDGED * trial.markers.rate:
         return None
     return Law(time, due, frames, beside)
 
 
-def _carried_beside(trial: Trial, due: Array, frames: Mask) -> Mask:
+def _carried_beside(trial: Trial, due: Array, frames: Mask, sees_trunk: bool) -> Mask:
     """Return frames (T,) in which something without a plate carries the body, such as a box, a seat, or a rail.
 
     The plates lack a part of the force that the body requires, for a while, and lack nothing at other times. A wrong
@@ -82,16 +82,15 @@ def _carried_beside(trial: Trial, due: Array, frames: Mask) -> Mask:
 
     A lack of a part is not searched for where no shoulder is seen: the trunk may lean.
 
-    due: acceleration less gravity (T, 3) [m/s^2]; frames: where the plates are compared.
+    due: vertical acceleration less gravity (T,) [m/s^2]; frames: where the plates are compared.
     """
-    leans, due = not np.isfinite(due).all(), due[:, 2]
     loads = np.stack([vertical_force(trial, side) for side in SIDES], axis=1)
     total, rate = loads.sum(axis=1), trial.markers.rate
     # Who does not fall while the plates bear nothing at all is carried, whatever the mass is.
     idle = frames & (total < touch(trial)) & (due > HELD * STANDARD_GRAVITY)
     beside = eroded(idle, frames_of(SHORTEST_FORCE, rate))
     left, weight = frames & ~beside, trial.subject.mass * STANDARD_GRAVITY
-    if leans or not np.isfinite(weight) or left.sum() < SHORTEST_JUDGED * rate:
+    if not sees_trunk or not np.isfinite(weight) or left.sum() < SHORTEST_JUDGED * rate:
         return beside
     lacking = due * trial.subject.mass - total
     unexplained = lacking[left] - loads[left] @ np.linalg.lstsq(loads[left], lacking[left], rcond=None)[0]
@@ -110,7 +109,7 @@ def carried_mass(case: Case, required: Law) -> tuple[float, float]:
 
     Least squares of F_z = m (a_z + g); the residual has one independent sample in twice its correlation time.
     """
-    due = required.due[required.frames][:, 2]
+    due = required.due[required.frames]
     force = total_force(case, required.time[required.frames])[:, 2]
     mass = float(due @ force) / float(due @ due)
     rest = float(np.linalg.norm(force - mass * due) / np.linalg.norm(due))
@@ -123,11 +122,11 @@ def total_force(case: Case, time: Array) -> Array:
 
 
 @once
-def center_of_mass(trial: Trial) -> Array | None:
-    """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
+def center_of_mass(trial: Trial) -> tuple[Array, bool] | None:
+    """Return the height of the center of mass (T,) [m], and whether both shoulders show the trunk.
 
-    Unseen arms move with the trunk. Without shoulders the trunk stays upright on the pelvis: then the height is the one
-    of the center of mass, and the horizontal place is NaN. None where pelvis, knees, ankles or feet are not seen.
+    From the landmarks, with the segment masses of the inertia table. Unseen arms move with the trunk. Without shoulders
+    the trunk stays upright on the pelvis. None where pelvis, knees, ankles or feet are not seen.
     """
     table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []
@@ -151,13 +150,12 @@ def center_of_mass(trial: Trial) -> Array | None:
         wrist = smooth(trial, f"wrist_{side}")
         if shoulder is not None and elbow is not None and wrist is not None:
             parts += [("upper_arm", shoulder, elbow), ("forearm", elbow, wrist), ("hand", wrist, wrist)]
-    hip, leans = np.mean(hips, axis=0), len(shoulders) < len(SIDES)
-    neck = hip + np.array([0.0, 0.0, TRUNK]) if leans else np.mean(shoulders, axis=0)
+    hip, sees_trunk = np.mean(hips, axis=0), len(shoulders) == len(SIDES)
+    neck = np.mean(shoulders, axis=0) if sees_trunk else hip + np.array([0.0, 0.0, TRUNK])
     parts += [("whole_trunk", neck, hip), ("head", neck + 0.5 * (neck - hip), neck)]
     mass = np.array([table[name]["mass_fraction"] for name, _, _ in parts])
-    places = [a + table[name]["com_fraction"] * (b - a) for name, a, b in parts]
-    center = np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
-    return np.where([leans, leans, False], np.nan, center)
+    heights = [a[:, 2] + table[name]["com_fraction"] * (b - a)[:, 2] for name, a, b in parts]
+    return np.asarray(mass @ np.array(heights) / mass.sum()), sees_trunk
 
 
 def _joint(trial: Trial, joint: str, side: str) -> Array | None:

@@ -61,7 +61,7 @@ def _lacking(case: Case, frames: Mask, of: str) -> Cost | None:
     if required is None or not np.isfinite(case.trial.subject.mass):
         return None
     total = vertical_force(case.trial, "r") + vertical_force(case.trial, "l")
-    lacking = float((required.due[frames, 2] * case.trial.subject.mass - total[frames]).max())
+    lacking = float((required.due[frames] * case.trial.subject.mass - total[frames]).max())
     return (
         Cost(min(lacking, 3.0 * case.trial.subject.mass * STANDARD_GRAVITY), "N", of)
         if lacking > 0.0
