@@ -44,6 +44,8 @@ ROLES: tuple[Role, ...] = ("markers", "static")
 Fact = Literal["up", "forward", "plates", "mapping", "upright", "standing"]
 """What a trial file states (an axis of the files, a plate of a foot, a landmark), and whether the subject is upright in
 these axes: in the motion (upright), in the standing trial (standing)."""
+STANDS: dict[Role, Fact] = {"markers": "upright", "static": "standing"}
+"""Recording -> whether its subject is upright in the stated axes."""
 REACH = 0.2
 """Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
 disturbs the range by less than 0.5 % of its height."""
@@ -78,9 +80,8 @@ class Case:
     @property
     def upright(self) -> dict[Role, Markers]:
         """The recordings whose body stands upright in the stated axes; another axis is reported by `axes`."""
-        facts: dict[Role, Fact] = {"markers": "upright", "static": "standing"}
         files = {role: markers for role in ROLES if (markers := getattr(self.trial, role)) is not None}
-        return {role: markers for role, markers in files.items() if facts[role] not in self.unknown}
+        return {role: markers for role, markers in files.items() if STANDS[role] not in self.unknown}
 
     def in_range(self, finding: Finding) -> Finding:
         """Return a finding, as a note where the filter carries nothing from its times into the time range."""
@@ -189,8 +190,8 @@ def case_of(trial: Trial) -> Case:
 def _case(document: Document, trial: Trial, unknown: set[Fact], findings: Sequence[Finding] = ()) -> Case:
     """Return the case with what the markers show beside what the trial file leaves open."""
     tilted = set[Fact]()
-    recordings: dict[Fact, Markers | None] = {"upright": trial.markers, "standing": trial.static}
-    for fact, markers in recordings.items():
+    for role, fact in STANDS.items():
+        markers: Markers | None = getattr(trial, role)
         up = None if markers is None else upward(trial, markers)
         if up is not None and up[2] < ALONG:
             tilted.add(fact)
