@@ -275,11 +275,16 @@ def mean_length(vector: Array) -> float:
 
 def near_instants(time: Array, instants: Array, reach: float) -> Mask:
     """Return which frames of even times (T,) [s] are within a reach [s] of some instants (k,) [s]; whole frames."""
-    near = np.zeros(time.size, bool)
     if time.size < 2:
-        return near | bool(instants.size)
+        return np.full(time.size, bool(instants.size))
     step = (time[-1] - time[0]) / (time.size - 1)
-    count = int(np.ceil(reach / step - ROUNDED))
-    for place in np.rint((instants - time[0]) / step).astype(np.int64):
-        near[max(place - count, 0) : max(place + count + 1, 0)] = True
+    frames = np.rint((instants - time[0]) / step).astype(np.int64)
+    return near_frames(time.size, frames, int(np.ceil(reach / step - ROUNDED)))
+
+
+def near_frames(count: int, frames: Iterable[int], reach: int) -> Mask:
+    """Return which of so many frames are at most `reach` frames from some others, which may lie outside."""
+    near = np.zeros(count, bool)
+    for frame in frames:
+        near[max(frame - reach, 0) : max(frame + reach + 1, 0)] = True
     return near

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.arrays import Array, Indices, Mask, near_frames, stretch
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.dynamics.inverse.force_balance import Support, balance_limit, balanced
 from musclesolve.dynamics.inverse.newton_euler import net_moments
@@ -129,10 +129,8 @@ class Mechanics:
     @cached_property
     def fitted(self) -> Mask:
         """Mask (T,) of the frames whose pose and derivatives depend on no frame without a fitted pose."""
-        fit = np.ones(len(self.measured.time), bool)
-        for frame in self.fit.unfitted:  # splines spread its error
-            fit[max(frame - REACH, 0) : frame + 1 + REACH] = False
-        return fit[self._analyzed]
+        # splines spread its error
+        return ~near_frames(len(self.measured.time), self.fit.unfitted, REACH)[self._analyzed]
 
     @cached_property
     def constraint_violation(self) -> Array:
