@@ -53,6 +53,9 @@ STRAIGHT = 0.95
 """Least distance from hip to ankle of a straight leg, as a share of thigh and shank: the knee bends by 36 degrees."""
 LOW_FLOOR = 0.15
 """Largest height of the lowest marker above a floor at zero [m]."""
+BELOW_FLOOR, USUAL_FOOT = -0.02, 0.03
+"""Height of the lowest marker of a foot below which the floor is not at zero [m]: a floor is known to 2 cm; and height
+of such a marker over the ground where the floor is elsewhere [m], the radius of a marker on the skin and the sole."""
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
@@ -380,7 +383,10 @@ def straight_legs(markers: Markers, mapping: Mapping[str, Any]) -> Mask:
 
 
 def ground_under(markers: Markers, mapping: Mapping[str, Any]) -> Array:
-    """The height (T,) [m] of the ground under the lower foot, which may stand on stairs; NaN where no foot is seen."""
+    """The height (T,) [m] of the ground under the lower foot, which may stand on stairs; zero without any foot marker.
+
+    A marker of a standing foot is as high over it as the usual lowest place of the feet, where the floor is at zero.
+    """
     paths = [path_of(markers, mapping, name) for name in both("heel", "toe")]
     lowest = np.full(markers.time.size, np.nan)
     for path in paths:
@@ -388,11 +394,11 @@ def ground_under(markers: Markers, mapping: Mapping[str, Any]) -> Array:
     if not np.isfinite(lowest).any():
         return np.zeros(lowest.size)
     usual = float(np.nanquantile(lowest, 0.05))
-    return lowest - (usual if -0.02 < usual < LOW_FLOOR else 0.03)
+    return lowest - (usual if BELOW_FLOOR < usual < LOW_FLOOR else USUAL_FOOT)
 
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
     """The height of the floor [m]: zero, unless the lowest landmark of the feet is far from it."""
     heights = [seen(path_of(markers, mapping, name))[:, 2] for name in both("heel", "toe")]
     lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
-    return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03
+    return 0.0 if BELOW_FLOOR < lowest < LOW_FLOOR else lowest - USUAL_FOOT
