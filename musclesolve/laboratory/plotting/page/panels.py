@@ -120,16 +120,20 @@ def joint_rows(
             x.apply(axes, labeled=joint == joints[-1])
 
 
+def with_senses(stem: str, of: str = "") -> str:
+    """A degree of freedom, or a quantity of it, with the names of its two senses: "hip flexion (+)   extension (-)"."""
+    senses = f" (+)   {OPPOSITE[stem]} (-)" if stem in OPPOSITE else ""
+    return f"{stem.replace('_', ' ')}{of}{senses}"
+
+
 def dof_rows(
     panels: np.ndarray, x: Abscissa, dofs: Sequence[str], moment_unit: str
 ) -> Iterator[tuple[np.ndarray, str]]:
     """Yield each row of panels, angle and moment, with its degree of freedom; afterward it is labeled."""
     for row, dof in zip(panels, dofs, strict=True):
         yield row, dof
-        name = dof.replace("_", " ")
-        negative = f" (+)   {OPPOSITE[dof]} (-)" if dof in OPPOSITE else ""
-        heading(row[0], f"{name}{negative}")
-        heading(row[1], f"{name} moment{negative}")
+        heading(row[0], with_senses(dof))
+        heading(row[1], with_senses(dof, " moment"))
         row[0].set_ylabel("[deg]")
         row[1].set_ylabel(moment_unit)
         for axes in row:

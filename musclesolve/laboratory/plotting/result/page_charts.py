@@ -21,7 +21,7 @@ from musclesolve.laboratory.plotting.page.page_style import (
     line,
     series,
 )
-from musclesolve.laboratory.plotting.page.panels import GROUPS, muscles_by_group
+from musclesolve.laboratory.plotting.page.panels import GROUPS, muscles_by_group, with_senses
 from musclesolve.laboratory.plotting.result import joint_figures as joints
 from musclesolve.laboratory.plotting.result import muscle_figures as muscles
 from musclesolve.laboratory.results.cycles import gait_scores
@@ -52,11 +52,6 @@ WEIGHTS = "body weights"
 
 def _plain(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _both(stem: str) -> str:
-    """A degree of freedom with the names of its two senses."""
-    return f"{_plain(stem)} (+)   {OPPOSITE[stem]} (-)" if stem in OPPOSITE else _plain(stem)
 
 
 class _Curves(dict[str, Array]):
@@ -265,8 +260,8 @@ def _dof_rows(
     norms, panels = NormBands.from_result(legs.result, legs.x), list[Panel]()
     for stem in stems:
         for title, curves, quantity, units, own in (
-            (_both(stem), of_angle, "joint_angle", "deg", True),
-            (f"{_both(stem)}: moment", of_moment, "joint_moment", unit, measured),
+            (with_senses(stem), of_angle, "joint_angle", "deg", True),
+            (f"{with_senses(stem)}: moment", of_moment, "joint_moment", unit, measured),
         ):
             band, offset = norms.band(quantity, stem) if not measured else ([], "")
             marks = [*signs, *band, *_with_sides(legs, curves, stem, measured=own)]
