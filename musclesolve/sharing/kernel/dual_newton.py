@@ -64,10 +64,9 @@ from musclesolve.sharing.kernel.constants import (  # isort: skip
 )  # fmt: skip
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
-MAX_STEPS, MOST_WARM = (
-    int64(25),
-    int64(15),
-)  # steps in all from a cold start, and from multipliers of another frame
+MAX_STEPS = int64(25)
+MOST_WARM = int64(15)
+"""Steps from the multipliers of another frame after which a frame starts cold."""
 MAX_TRIALS = int64(8)
 FIRST_ACTIVATION = 0.15  # activation for the curvatures of a cold start
 TOO_FAR = 0.5
