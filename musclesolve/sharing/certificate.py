@@ -31,7 +31,9 @@ A slope below the smallest normal float v may be lost in underflow, and adds v (
 is flat there.
 
 W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap. Where
-slopes cancel, as at targets that are met, W counts no less than their round-off u sum_i |f_i'(lower_i)| a_i.
+slopes cancel, as at targets that are met, W counts no less than their round-off u sum_i |f_i'(lower_i)| a_i. Where a
+muscle with a target above its lower bound has to rest, |g_i| a_i vanishes although the cost does not: W counts no less
+than 1e-9 sum_i (-f_i'(lower_i))^+ (upper_i - lower_i), so that activations at the round-off of their range may remain.
 Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
     phi_i = (g_i - p_i + e_i)^+ (a_i - lower_i) + (p_i - g_i + e_i)^+ (upper_i - a_i)      (Frank and Wolfe 1956),
@@ -98,6 +100,7 @@ from musclesolve.sharing.kernel.constants import (
     GAP,
     LEAST_CHANGE,
     LEAST_NORMAL,
+    OF_TARGETS,
     ROUNDED,
     TOLERANCE,
     UNIT_ROUNDING,
@@ -115,6 +118,8 @@ TINY = 1e-300
 FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
 KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
+NEAR_BOUND = 1e-6  # share of this distance within which a muscle is tried on the bound
+AT_KINK = 1e-3  # share of its slope by which a muscle there may be pulled off the bound
 RIDGE = 1e-13  # of a matrix with unit diagonal
 
 
@@ -360,10 +365,12 @@ def gap_parts(
         part = problem.frames(much)
         below[much] = np.where(_underflows(part, cost, a[much]), below[much], 0.0)
     excess = excess + below.sum(axis=1)
-    if (much := excess > GAP * unit).any():
+    if (much := (excess > GAP * unit) | (miss_cost > TOLERANCE * unit)).any():
         part = problem.frames(much)
-        at_lower = _finite(np.abs(cost.term_gradient(part, part.lower)) * a[much]).sum(axis=1)
-        unit[much] = np.maximum(unit[much], UNIT_ROUNDING * at_lower)
+        at_lower = cost.term_gradient(part, part.lower)
+        rounded = UNIT_ROUNDING * _finite(np.abs(at_lower) * a[much]).sum(axis=1)
+        drawn = OF_TARGETS * _finite(np.maximum(-at_lower, 0.0) * (part.upper - part.lower)).sum(axis=1)
+        unit[much] = np.maximum(unit[much], np.maximum(rounded, drawn))
     return GapParts(excess, unit, miss_cost, shift, missed)
 
 
@@ -458,6 +465,30 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     again = certify(part, cost, a, reserve, better)
     improved = again.worst < found.frames(which).worst
     attempt.multiplier[which[improved]] = better[improved]
+    return found.replaced(which[improved], again.frames(improved))
+
+
+def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
+    """Put activations near a bound that the slopes push them to on it, in place, where this helps; return it anew.
+
+    Where only rest of some muscles meets the moments, iterations come near to it and never there, and their multipliers
+    are so large that the smallest miss costs more than the certificate allows.
+    """
+    if "linear_program" in cost.needs:
+        return found
+    which = np.flatnonzero(~found.holds & (found.moment_error <= TOLERANCE))
+    if not which.size:
+        return found
+    part = within_domain(problem.frames(which), cost)
+    a, reserve, multiplier = attempt.activation[which], attempt.reserve[which], attempt.multiplier[which]
+    with np.errstate(all="ignore"):
+        slope, near = cost.gradient(part, a), NEAR_BOUND * (part.upper - part.lower)
+        off, turned = slope - part.pull(multiplier), AT_KINK * np.abs(slope)
+    snapped = np.where((a - part.lower <= near) & (off > -turned), part.lower, a)
+    snapped = np.where((part.upper - a <= near) & (off < turned), part.upper, snapped)
+    again = certify(part, cost, snapped, reserve, multiplier)
+    improved = again.worst < found.frames(which).worst
+    attempt.activation[which[improved]] = snapped[improved]
     return found.replaced(which[improved], again.frames(improved))
 
 

@@ -19,6 +19,7 @@ from musclesolve.sharing.certificate import (
     farkas_ratio,
     improve_multipliers,
     needs_reserve,
+    snap_to_bounds,
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import Cost, fit
@@ -238,6 +239,7 @@ def _attempt(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     found = improve_multipliers(part, cost, attempt, found)
+    found = snap_to_bounds(part, cost, attempt, found)
     numbers = attempt.reserve, attempt.multiplier, found, attempt.claim
     status, proof = label_frames(part, *numbers, least=TOLERANCE)
     arrays.record(which, attempt, status, found)

@@ -99,6 +99,25 @@ def test_without_any_measurement_tracking_is_activation_squared(make_leg):
     )
 
 
+@pytest.mark.parametrize(
+    ("arm", "emg"),
+    [
+        ([[0.0625, 0.0]], [0.62, np.nan]),
+        ([[0.05, 0.0, 0.05]], [1.0, 1.0, 0.0]),
+        ([[0.0, 0.05], [-0.006, 0.05]], [0.62, 0.62]),
+        ([[0.007, 0.05, 0.05]], [0.62, np.nan, 1.0]),
+    ],
+)
+def test_moments_that_only_rest_meets_are_solved_beside_any_measurement(arm, emg):
+    """Muscles that a zero moment ties rest; others do as measured."""
+    arm, emg = np.array(arm), np.array(emg)
+    strength = np.geomspace(1.0, 300.0, emg.size)
+    answer = solve(Problem(arm, np.zeros(len(arm)), strength, strength, emg=emg), "emg_tracking")
+    assert answer.status == Status.SOLVED
+    tied = (arm != 0.0).any(axis=0)
+    np.testing.assert_allclose(answer.activation, np.where(tied, 0.0, np.nan_to_num(emg)), atol=1e-12)
+
+
 def test_min_max_has_the_slope_of_its_largest_load(make_leg):
     problem = make_leg(5)
     activation = np.random.default_rng(5).random(problem.force_capacity.shape)

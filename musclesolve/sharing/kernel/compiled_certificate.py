@@ -19,8 +19,8 @@ import numpy as np
 from musclesolve._util.compiled_code import compiled
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, PULL_ERROR, RISE, ROUNDED, TERM_POWER,
-    TERM_TARGET, TOLERANCE, UNIT_ROUNDING, WHOLE_SLOPE,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, OF_TARGETS, PULL_ERROR, RISE, ROUNDED,
+    TERM_POWER, TERM_TARGET, TOLERANCE, UNIT_ROUNDING, WHOLE_SLOPE,
 )  # fmt: skip
 
 
@@ -289,14 +289,17 @@ def gap_of(
             excess += LEAST_NORMAL * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
         outside += not (a >= w[ALL_LOWER + i] and a <= w[ALL_UPPER + i])
     excess += add_side(terms, t, activation, False, w) + add_side(terms, t, activation, True, w)
-    if excess > GAP * unit:  # slopes that cancel leave W no less than their round-off
+    miss_cost = abs(miss_cost) + rounding
+    if excess > GAP * unit or miss_cost > TOLERANCE * unit:  # slopes that cancel, and targets: the least W
         slopes_of(terms, t, w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles])
-        rounded = 0.0
+        rounded, drawn = 0.0, 0.0
         for i in range(muscles):
-            slope = abs(w[HALF + i])
-            rounded += UNIT_ROUNDING * slope * activation[i] if slope < np.inf else 0.0
-        unit = max(unit, rounded)
-    return excess if outside == 0 else np.inf, unit, abs(miss_cost) + rounding, shift, missed
+            slope = w[HALF + i]
+            if abs(slope) < np.inf:
+                rounded += UNIT_ROUNDING * abs(slope) * activation[i]
+                drawn += OF_TARGETS * max(-slope, 0.0) * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
+        unit = max(unit, rounded, drawn)
+    return excess if outside == 0 else np.inf, unit, miss_cost, shift, missed
 
 
 @compiled

@@ -21,6 +21,9 @@ GAP = 1e-9  # of a solved frame, without unit
 TOLERANCE = 1e-6  # miss of a moment over max(1 N m, |b|), and cost of the misses over W, of a solved frame
 UNIT_ROUNDING = 2.0**-53
 LEAST_NORMAL = float(np.finfo(np.float64).tiny)
+OF_TARGETS = (
+    1e-9  # least W of muscles that targets draw from their lower bounds, over their falling slopes and ranges
+)
 ROUNDED = 8.0 * UNIT_ROUNDING  # share by which a product of two rounded numbers may miss a third one
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3
