@@ -1,6 +1,6 @@
 """Frames that the certificate accepts and refuses: drawn frames of known optimum, the bank, and a walk.
 
-    python -m benchmarks.certificate [--frames N] [--seed S] [--trial TRIAL.toml]
+    python -m benchmarks.certificate [--frames N] [--seed S] [--solvers NAME ...] [--trial TRIAL.toml]
 
 An optimum is drawn backward: multipliers lambda come first, activations follow from f_i'(a_i) = (A^T lambda)_i within
 the bounds, in 80 bits, and A a are the moments. Strengths lie over four decades, powers go from
@@ -240,8 +240,8 @@ def drawn_frames(frames: int, seed: int) -> Table:
     return table
 
 
-def on_the_bank() -> Table:
-    """For every installed solver: frames of the bank that are solved, proved to be out of reach, left open."""
+def on_the_bank(solvers: list[str]) -> Table:
+    """For some solvers: frames of the bank that are solved, proved to be out of reach, left open."""
     table = Table("solver", "solved", "out of reach", "left open", "largest gap", title="Bank of problems")
     names = {field.name for field in fields(Problem)}
     tasks = [
@@ -249,9 +249,7 @@ def on_the_bank() -> Table:
         for arrays in read_bank(BUNDLED)[1].values()
         for cost in arrays["costs"]
     ]
-    for name, record in ms.solvers().items():
-        if not record.installed:
-            continue
+    for name in solvers:
         counts, largest = np.zeros(3, int), 0.0
         for problem, cost in tasks:
             kind, reserves = find_cost(cost), problem.reserve_weight is not None
@@ -262,6 +260,7 @@ def on_the_bank() -> Table:
             counts += answer.solved.sum(), proved.sum(), (~answer.solved & ~proved).sum()
             largest = max(largest, float(answer.gap[answer.solved].max(initial=0.0)))
         table.add_row(name, *map(str, counts), f"{largest:.0e}")
+        console.print(f"[dim]bank: {name} done[/dim]")
     return table
 
 
@@ -285,10 +284,13 @@ def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("--frames", type=int, default=80, help="drawn frames for each cost")
     parser.add_argument("--seed", type=int, default=0)
+    installed = [name for name, record in ms.solvers().items() if record.installed]
+    parser.add_argument("--solvers", nargs="*", choices=installed, default=installed, metavar="NAME")
     parser.add_argument("--trial", type=input_file, metavar="TRIAL.toml")
     options = parser.parse_args()
     console.print(drawn_frames(options.frames, options.seed))
-    console.print(on_the_bank())
+    if options.solvers:
+        console.print(on_the_bank(options.solvers))
     if options.trial:
         console.print(forth_and_back(options.trial))
 

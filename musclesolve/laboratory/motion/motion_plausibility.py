@@ -72,7 +72,6 @@ class MotionWarning:
     code: str
     what: str  # the problem, with numbers and times
     remedy: str  # how to fix it
-    invalid: bool  # whether some frames are not valid
     times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
     markers: tuple[str, ...] = ()  # markers that determine the implausible part
     # largest residual force at the pelvis in these frames, beyond the usual one [body weights]
@@ -120,7 +119,7 @@ def support_warnings(support: Support) -> list[MotionWarning]:
         "look for jumps of markers or coordinates at these times, and for other supports of the body, such as a "
         "seat, a rail or a step above the floor; choose a range without them ([time]), or measure the forces"
     )
-    return [MotionWarning("not_carried", what, remedy, True, time_spans(lost, support.time))]
+    return [MotionWarning("not_carried", what, remedy, time_spans(lost, support.time))]
 
 
 def change_warnings(change: MotionChange[Any]) -> list[MotionWarning]:
@@ -135,7 +134,7 @@ def change_warnings(change: MotionChange[Any]) -> list[MotionWarning]:
         "look for what else does not fit: plates, body mass, clocks (musclesolve check), or leave "
         f'out residual = "{REDUCED}" in [consistency]'
     )
-    return [MotionWarning("motion_change", sentence, remedy, False, ())]
+    return [MotionWarning("motion_change", sentence, remedy, ())]
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
@@ -187,7 +186,7 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
         f"{beyond.size} frames are not shared among the muscles"
     )
     remedy = 'choose method = "nearest" in [consistency]; "none" is there to be compared with it'
-    return [MotionWarning("inconsistent_motion", what, remedy, True, time_spans(beyond, time))]
+    return [MotionWarning("inconsistent_motion", what, remedy, time_spans(beyond, time))]
 
 
 def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
@@ -199,7 +198,7 @@ def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
         f"{(~fitted).sum()} of {fitted.size}, are not shared among the muscles"
     )
     remedy = "look for exchanged markers at these times, or choose a range without them ([time])"
-    return [MotionWarning("pose", what, remedy, True, time_spans(~fitted, time))]
+    return [MotionWarning("pose", what, remedy, time_spans(~fitted, time))]
 
 
 def jump_warnings(
@@ -228,7 +227,7 @@ def jump_warnings(
             + ", ".join(f"{name} ({', '.join(mapping[name])})" for name in names)
             + "; forces and moments around this time are not usable"
         )
-        warnings.append(MotionWarning("joint_leap", what, remedy, True, stretches))
+        warnings.append(MotionWarning("joint_leap", what, remedy, stretches))
     return warnings
 
 
@@ -265,7 +264,7 @@ def ambiguous_warnings(
             "times ([time]), leaves one pose"
         )
         rise = float(largest_residuals.max() - usual) if largest_residuals.size else None
-        warnings.append(MotionWarning("pose_ambiguous", what, remedy, False, stretches, markers, rise))
+        warnings.append(MotionWarning("pose_ambiguous", what, remedy, stretches, markers, rise))
     return warnings
 
 
@@ -297,7 +296,7 @@ def foot_warnings(
             f"acts {place}: {follows}"
         )
         stretches = time_spans(lost if lost.any() else distance > FOOT_NOTED, time)
-        warnings.append(MotionWarning("foot_displaced", what, remedy, bool(lost.any()), stretches))
+        warnings.append(MotionWarning("foot_displaced", what, remedy, stretches))
     return warnings
 
 
@@ -556,7 +555,7 @@ def sole_warnings(
             f"expected less than {SLIDES:g})"
         )
         remedy = "lower the cut-off of the filter, and see whether the scale of the recording is right"
-        warnings.append(MotionWarning("soles_slide", what, remedy, False, ()))
+        warnings.append(MotionWarning("soles_slide", what, remedy, ()))
     place = places[frames, speed.argmin(axis=1)]
     away = place - place.mean(axis=0)
     line = np.linalg.svd(away[:, :2], full_matrices=False)[2][0]
@@ -576,5 +575,5 @@ def sole_warnings(
             else f"write tilt_deg = {rises + stated_deg:.1f} in [laboratory]: the axes of the files are turned by it"
         )
         remedy += "; on stairs or a ramp measure the ground reactions, which are predicted for a level floor"
-        warnings.append(MotionWarning("floor_tilted", what, remedy, False, ()))
+        warnings.append(MotionWarning("floor_tilted", what, remedy, ()))
     return warnings

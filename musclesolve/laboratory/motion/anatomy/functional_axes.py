@@ -44,8 +44,6 @@ SECOND_SHARE = 0.5
 LARGEST_RESIDUAL = 0.020
 # Angle to the left of the standing foot above which an axis is not the flexion axis [deg].
 ASKEW_DEG = 45.0
-# Half the length of the axis without a stated joint width: its ends only define the line [m].
-HALF_WIDTH = {"knee": 0.05, "ankle": 0.035}
 NEAR_LEG = (
     "nearest to the line from hip to ankle, which passed 10 to 27 mm beside the middle of the epicondyles of four "
     "recorded legs: knee_lateral in [mapping] and knee_width_m place it better"
@@ -75,8 +73,7 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
             raise _refusal(trial, joint, side, problem, expected)
         along, rule = _center(trial, movement, points, landmarks, axis.proximal, direction)
         center = axis.proximal + along * direction
-        width = trial.subject.knee_width if joint == "knee" else trial.subject.ankle_width
-        half = HALF_WIDTH[joint] if width is None else 0.5 * width
+        half = 0.5 * trial.subject.width(joint)
         outward = direction if side == "l" else -direction
         for end, place in zip(ENDS, (center + half * outward, center - half * outward), strict=True):
             points[axis_end(f"{joint}_{end}_{side}")] = place
