@@ -59,3 +59,5 @@ BIORBD = ".biomod"
 
 PREDICTED = "predicted"
 """Value in place of the file of forces or loads, for ground reactions predicted from the motion."""
+NO_LOADS = "none"
+"""Value in place of the file of loads of a model on which no external load acts."""

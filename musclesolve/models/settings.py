@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from musclesolve.constants import (
+    NO_LOADS,
     PREDICTED,
     USUAL_COST,
     USUAL_LEAST_ACTIVATION,
@@ -16,12 +17,18 @@ from musclesolve.tables.settings import Settings, same, setting, table, tables_o
 
 REDUCED = "reduced"
 """Value of [consistency] for a residual that is reduced by a change of the motion."""
+UNLOADED_NOTE = "No external load acts: moments follow from the motion and gravity alone."
 PREDICTED_NOTE = "No force plate is used: the ground reactions are predicted from the motion."
 
 
 def is_predicted(forces: object) -> bool:
     """Return whether the ground reactions are predicted from the motion, by the value that replaces their file."""
     return str(forces) == PREDICTED
+
+
+def replaces_file(loads: object) -> bool:
+    """Return whether a word replaces the file of forces or loads: predicted loads, or none."""
+    return str(loads) in (PREDICTED, NO_LOADS)
 
 
 class SharingSettings(Settings):
@@ -55,13 +62,18 @@ class ModelFileSettings(Settings):
     moments: str | None = setting("its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment")
     loads: str | None = setting(
         "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        'computed; "predicted": from the motion, without force plates'
+        'computed; "predicted": from the motion, without force plates; "none": no external load acts'
     )
 
     @property
     def predicted(self) -> bool:
         """Whether the ground reactions are predicted from the motion."""
         return is_predicted(self.loads)
+
+    @property
+    def unloaded(self) -> bool:
+        """Whether no external load acts on the model."""
+        return str(self.loads) == NO_LOADS
 
 
 class ModelPlateSettings(Settings):

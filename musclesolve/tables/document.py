@@ -20,7 +20,7 @@ import numpy as np
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import FileState, file_state
 from musclesolve._util.messages import as_text, listed_beside, similar, suggestion
-from musclesolve.constants import PREDICTED
+from musclesolve.constants import NO_LOADS, PREDICTED
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.tables.settings import KINDS, FileTable, Setting, Settings, listed, tables_of
 from musclesolve.tables.text_file import (
@@ -33,6 +33,8 @@ from musclesolve.tables.text_file import (
     without_detours,
 )
 
+REPLACE_FILES = {"forces": (PREDICTED,), "loads": (PREDICTED, NO_LOADS)}
+"""Words that replace a file, by key of [files]."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -226,8 +228,8 @@ class Document:
             error = no_file(path)
         except InputError as refusal:
             error = refusal
-        if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
-            remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
+        if table == "files" and (word := similar(name, REPLACE_FILES.get(key, ()))):
+            remedy = f'did you mean "{word[0]}"? Else {error.remedy}'
             error = file_error(
                 "missing_file", error.file, "there is no such file of forces", error.expected, remedy
             )

@@ -19,7 +19,7 @@ from musclesolve.laboratory.recording.trial_settings import (
     SubjectSettings,
     UncertaintySettings,
 )
-from musclesolve.models.settings import ModelMuscleSettings, is_predicted
+from musclesolve.models.settings import ModelMuscleSettings, replaces_file
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.muscles.settings import MuscleSettings
 from musclesolve.tables.document import Document
@@ -293,7 +293,7 @@ def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str
     tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
     if isinstance(tables.get("files"), dict):
         tables["files"] = {
-            role: name if is_predicted(name) else moved(name) for role, name in tables["files"].items()
+            role: name if replaces_file(name) else moved(name) for role, name in tables["files"].items()
         }
     files = (
         ("subject", "skeleton"),

@@ -70,7 +70,7 @@ from musclesolve.laboratory.trial.settings import (
     with_stated_events,
 )
 from musclesolve.laboratory.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
-from musclesolve.models.settings import PREDICTED_NOTE, is_predicted
+from musclesolve.models.settings import PREDICTED_NOTE, is_predicted, replaces_file
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.tables.document import Document, validated
 from musclesolve.tables.lost_rows import with_lost_rows
@@ -104,7 +104,7 @@ def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
     return {
         role: document.input_file("files", role, name)
         for role, name in named
-        if not (role in ("forces", "loads") and is_predicted(name))
+        if not ((role == "forces" and is_predicted(name)) or (role == "loads" and replaces_file(name)))
     }
 
 

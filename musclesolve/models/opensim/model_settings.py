@@ -8,7 +8,7 @@ import numpy as np
 from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import check_keywords
 from musclesolve.errors import input_error
-from musclesolve.models.settings import REDUCED, OpenSimSettings, model_arguments
+from musclesolve.models.settings import REDUCED, OpenSimSettings, model_arguments, replaces_file
 from musclesolve.muscles.strength import check_tendon
 from musclesolve.tables.document import check_value
 from musclesolve.tables.settings import tables_of
@@ -55,7 +55,7 @@ def check_model_settings(settings: OpenSimSettings) -> None:
             check_value(value, setting, name)
         elif setting.kind == "ranges" and len(value):
             check_value(np.asarray(value, dtype=object).tolist(), setting, name)
-    if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
+    if settings.consistency.residual == REDUCED and (loads is None or replaces_file(loads)):
         raise input_error("dynamics.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
         fault = f"without loads there are no feet to be found: feet = {feet!r}"

@@ -39,7 +39,7 @@ from musclesolve.models.opensim.load_dynamics import (
 )
 from musclesolve.models.opensim.loads_without_plates import found_loads, predicted_loads
 from musclesolve.models.opensim.model import OpenSimModel
-from musclesolve.models.settings import PREDICTED_NOTE, OpenSimSettings
+from musclesolve.models.settings import PREDICTED_NOTE, UNLOADED_NOTE, OpenSimSettings
 from musclesolve.tables.number_rows import check_used
 from musclesolve.tables.sampled import Table
 
@@ -220,6 +220,9 @@ def due_moments(
         loads_of_feet = predicted_loads(model, whole_motion(model, motion))
         due = moments_under_loads(model, motion, dofs, loads_of_feet, motion.file)
         due = replace(due, file=None, notes=(PREDICTED_NOTE, *due.notes))
+    elif settings.files.unloaded and moments is None:
+        due = moments_under_loads(model, motion, dofs, (), motion.file)
+        due = replace(due, file=None, notes=(UNLOADED_NOTE, *due.notes))
     elif loads_file is not None and moments is None:
         whole = whole_motion(model, motion)
         pose = body_poses(model, whole.value)

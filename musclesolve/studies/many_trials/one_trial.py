@@ -49,7 +49,7 @@ from musclesolve.laboratory.results.plausibility import judged_facts, with_uncer
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, settings_hash
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.settings import is_predicted
+from musclesolve.models.settings import replaces_file
 from musclesolve.models.simulated_body import is_simulated
 from musclesolve.studies.many_trials.trial_record import (
     MEASURES,
@@ -240,7 +240,7 @@ def share_into(
     with reserved(folder):
         check_model(folder, RESULT, inputs[1], inputs[0])
         named = (*inputs, options.get("loads"))
-        read = [Path(path) for path in named if path is not None and not is_predicted(path)]
+        read = [Path(path) for path in named if path is not None and not replaces_file(path)]
         check_inputs(read, folder, [ACTIVATIONS, *(f"{stem}_{ending}.sto" for ending in ENDINGS)])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)

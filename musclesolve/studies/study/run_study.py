@@ -17,7 +17,7 @@ from musclesolve.laboratory.results.cycles.discrete_values import value_of
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.laboratory.trial.settings import with_paths
-from musclesolve.models.settings import is_predicted
+from musclesolve.models.settings import replaces_file
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
@@ -298,7 +298,7 @@ def trial_file(
             )
     else:
         for name in source.values():
-            if not is_predicted(name) and "b3d" not in trial.source:
+            if not replaces_file(name) and "b3d" not in trial.source:
                 study.document.input_file("trials", trial.name, str(name))
         content = with_paths({"files": dict(source)}, here, path)
         of_model = "markers" not in source
@@ -343,7 +343,7 @@ def trial_file(
                     if study.people == "[subjects]"
                     else f"state it in {study.people}, in the row of {trial.subject}, column {key}",
                 )
-    named = [name for name in merged["files"].values() if isinstance(name, str) and not is_predicted(name)]
+    named = [name for name in merged["files"].values() if isinstance(name, str) and not replaces_file(name)]
     inputs = tuple(path.parent / name for name in named)
     # in one order, however the study file states them: a result is current while the text is the same
     ordered = {name: merged[name] for name in (*known, *merged) if name in merged}

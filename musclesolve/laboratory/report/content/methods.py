@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import sided, split_side
-from musclesolve.constants import DESIGNED, PREDICTED, RIGID
+from musclesolve.constants import DESIGNED, NO_LOADS, PREDICTED, RIGID
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.trial_settings import PARTLY_PREDICTED
 from musclesolve.laboratory.report.inputs import TrialFiles
@@ -109,6 +109,8 @@ def _sentences(trial: TrialFiles) -> list[str]:
         moments = [model[role] for role in ("loads", "moments") if role in roles]
         if text(result, "ground_reactions") == PREDICTED:
             moments = [always["inverse_predicted"]]
+        elif text(result, "ground_reactions") == NO_LOADS:
+            moments = [model["unloaded"]]
         software = _of_choices(result, ("simulator",)) or [model["software"]]
         sentences = [*software, *filtered, *moments, *_of_choices(result, ("muscle_parameters", "passive"))]
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
-from musclesolve.constants import LOADED_FROM_N, PREDICTED, RIGID
+from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.motion.events.foot_events import headings
 from musclesolve.laboratory.results.dataset import labels
@@ -35,6 +35,7 @@ from musclesolve.models.opensim.load_dynamics import LoadDynamics
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
+from musclesolve.models.settings import replaces_file
 from musclesolve.models.simulated_body import LENGTH, SimulatedBody
 from musclesolve.muscles.strength import stated_texts
 from musclesolve.tables.text_file import sha256
@@ -234,8 +235,11 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
-        measured = "measured" if body.kind == "loads" else "found in the moments"
-        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else measured
+        loads, measured = (
+            body.settings.files.loads,
+            "measured" if body.kind == "loads" else "found in the moments",
+        )
+        attributes["ground_reactions"] = str(loads) if replaces_file(loads) else measured
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
         attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
