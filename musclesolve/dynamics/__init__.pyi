@@ -32,6 +32,7 @@ from .kinematics.measured_targets import Targets as Targets
 from .kinematics.motion_derivatives import differentiate as differentiate
 from .kinematics.pose_fit import fit_pose as fit_pose
 from .mechanism.assembly import assemble as assemble
+from .mechanism.assembly import consistent_rates as consistent_rates
 from .mechanism.assembly import mechanism_forces as mechanism_forces
 from .mechanism.constraint_rows import AngleDriver as AngleDriver
 from .mechanism.constraint_rows import MotionDriver as MotionDriver

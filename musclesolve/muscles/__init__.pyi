@@ -6,4 +6,5 @@ from .muscle_state import muscle_state as muscle_state
 from .path_point_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import point_derivatives as point_derivatives
 from .paths.paths import muscle_rows as muscle_rows
+from .pose_geometry import pose_rows as pose_rows
 from .scaling.scale_muscles import scale_muscles as scale_muscles

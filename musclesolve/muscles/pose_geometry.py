@@ -1,6 +1,7 @@
 """Muscle geometry in any pose, without a recording."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 
 if TYPE_CHECKING:
@@ -93,6 +95,67 @@ def muscle_geometry(
         coords={"dof": list(state.muscles.dof_names), "muscle": list(state.muscles.names)}
         | {name: ("pose", motion.coordinates[:, model.dof(name)], {"units": "rad"}) for name in angle}
         | {f"{name}_rate": ("pose", motion.rates[:, model.dof(name)], {"units": "rad/s"}) for name in rate},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PoseRows:
+    """Rows of muscles in the Jacobian of the body, over P poses.
+
+    With a tension F of a muscle its generalized force on the points and vectors is -F times its row, and F is the
+    multiplier of the row (Silva 2003, 6.8, correction A1).
+
+    Attributes:
+        model: the body.
+        motion: its poses q, and velocities qd of the stated rates, (P, N, 3) [m, m/s].
+        muscle: names of the n muscles, both sides.
+        rows: dL_MT/dq (P, n, N, 3) over the N points and vectors [1].
+        length: musculotendon lengths L_MT (P, n) [m].
+        velocity: their rates (P, n) [m/s], the rows times qd.
+    """
+
+    model: Model
+    motion: Motion
+    muscle: tuple[str, ...]
+    rows: Array
+    length: Array
+    velocity: Array
+
+
+def pose_rows(
+    angles: Mapping[str, ArrayLike],
+    rates: Mapping[str, ArrayLike] | None = None,
+    muscles: muscle_db.MuscleDatabase | str | Path = muscle_db.DEFAULT,
+    subject: Model | Mapping[str, Any] | None = None,
+) -> PoseRows:
+    """The muscles of a set as constraints of the whole body: their rows in the Jacobian, over a set of poses.
+
+    Args:
+        angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
+        rates: rates [rad/s] of joint angles, likewise; every other rate is zero. None: at rest.
+        muscles: a muscle set, its name ("silva_2003"), or the path of its file.
+        subject: a subject's model, or a dict of mass_kg, stature_m and sex; the standard subject (1.70 m, 70.25 kg,
+            male) unless given.
+
+    Raises:
+        InputError: as of `muscle_geometry`; points of the set move with angles of a model with spherical joints.
+
+    Examples:
+        >>> found = ms.muscles.pose_rows({"knee_flexion_r": 0.4}, {"knee_flexion_r": 2.0}, "silva_2003")
+        >>> np.allclose(np.einsum("tnix,tix->tn", found.rows, found.motion.qd), found.velocity)
+        True
+    """
+    model, database = pose_model(subject), muscle_set(muscles)
+    angle, rate = pose_angles(model, angles, rates)
+    motion = pose_motion(model, angle=angle, rate=rate)
+    state = muscle_state(model, joined([scale_muscles(model, database, side) for side in SIDES]), motion)
+    return PoseRows(
+        model=model,
+        motion=motion,
+        muscle=state.muscles.names,
+        rows=muscle_rows(model, motion, state.path),
+        length=state.musculotendon_length,
+        velocity=state.musculotendon_velocity,
     )
 
 

@@ -144,3 +144,22 @@ def test_a_set_by_its_name_or_file(tmp_path):
         ms.muscle_geometry({}, subject="gait2393")
     with refused("bad_muscle_set", "gait2393", "gait2392"):
         ms.muscle_geometry({}, muscles="gait2393")
+
+
+@pytest.mark.parametrize("name", ["silva_2003", "gait2392"])
+def test_rows_of_poses_give_lengths_and_moment_arms(name):
+    """A row times the velocities of a unit rate is -r; lengths of two poses beside each other differ by the row."""
+    angles, step = {"hip_flexion_r": 0.3, "knee_flexion_r": np.array([0.2, 0.9])}, 1e-5
+    geometry = ms.muscle_geometry(angles, muscles=name)
+    for dof in ("hip_flexion_r", "knee_flexion_r"):
+        found = ms.muscles.pose_rows(angles, {dof: 1.0}, name)
+        along = np.einsum("pnix,pix->pn", found.rows, found.motion.qd)
+        np.testing.assert_allclose(
+            along, -geometry.moment_arm.sel(dof=dof, muscle=list(found.muscle)), atol=1e-12
+        )
+        before, after = (
+            ms.muscles.pose_rows(angles | {dof: angles[dof] + shift}, None, name).length
+            for shift in (-step, step)
+        )
+        np.testing.assert_allclose(along, (after - before) / (2.0 * step), atol=1e-7)
+    assert found.rows.shape == (2, len(found.muscle), *found.motion.qd.shape[1:])
