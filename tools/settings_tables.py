@@ -3,8 +3,8 @@
     python tools/settings_tables.py            writes them
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
-NAME is a class of settings, of `musclesolve.settings`: of a file every table is written, of a table its keys; or
-`options of run`, `options of share`, `options of live`, `options of commands`, or a name of `REGISTRIES`.
+NAME is a class of settings, of `musclesolve.settings`, or a name of `REGISTRIES`. Of a file every table is written, of
+a table its keys.
 """
 
 from __future__ import annotations
@@ -15,22 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import musclesolve as ms
-from musclesolve.cli.options import TYPES
 from musclesolve.constants import USUAL_COST
 from musclesolve.laboratory.recording import file_settings as other_files
 from musclesolve.laboratory.recording import trial_settings as trial
-from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
-from musclesolve.laboratory.recording.trial_settings import (
-    MOVEMENTS,
-    ModelSettings,
-    RecordedSettings,
-    run_arguments,
-    share_arguments,
-)
+from musclesolve.laboratory.recording.trial_settings import MOVEMENTS
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.movement import Movement
 from musclesolve.laboratory.results.plausibility import in_vivo, measured
-from musclesolve.tables.settings import Setting, Settings, settings_of, tables_of
+from musclesolve.tables.settings import Setting, settings_of, tables_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"(<!-- settings: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
@@ -52,7 +44,8 @@ def row(name: str, setting: Setting) -> str:
     if setting.words:
         text += "; a number or " + ", ".join(f"`{word}`" for word in setting.words)
     if setting.limits:
-        text += f" ({setting.limits})"
+        limits = re.sub(r"at least (\S+) and at most (\S+)", r"\1 to \2", setting.limits)
+        text += f" ({limits})"
     return f"| `{name}` | {default} | {text.replace('|', chr(92) + '|')} |\n"
 
 
@@ -68,14 +61,6 @@ def shown(value: object) -> str:
 def table(settings: Mapping[str, Setting]) -> str:
     """The table of some settings."""
     return HEAD + "".join(row(key, setting) for key, setting in settings.items())
-
-
-def options(kind: type[Settings], arguments: Mapping[str, tuple[str, str]]) -> str:
-    """Return the table of options that state settings of a kind of file."""
-    known = {key: tables_of(kind)[at].settings[key] for at, key in arguments.values()}
-    return HEAD.replace("key", "option", 1) + "".join(
-        row(setting.option_of(key), setting) for key, setting in known.items() if setting.kind in TYPES
-    )
 
 
 def costs() -> str:
@@ -134,19 +119,16 @@ def contact_forces() -> str:
 
 
 def quantities() -> str:
-    """Return the table of the quantities of results, and of answers to questions with their files."""
-    rows = [
-        (
-            f"`{each.name}`",
-            ", ".join(each.dims),
-            each.units,
-            each.long_name,
-            f"`{each.answer or 'result'}.nc`",
-        )
-        for each in QUANTITIES.values()
-    ]
-    lines = "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
-    return f"| quantity | over | unit | what | in |\n{'| --- ' * 5}|\n{lines}"
+    """Return the tables of the quantities of results and of each answer to a question, by their files."""
+    files: dict[str, str] = {}
+    for each in QUANTITIES.values():
+        plain = re.sub(r" \([^()]*[;:][^()]*\)", "", each.long_name)
+        first_words = re.split(r"[;:]", plain)[0]
+        cells = (f"`{each.name}`", ", ".join(each.dims), each.units, first_words)
+        lines = files.setdefault(each.answer or "result", "")
+        files[each.answer or "result"] = f"{lines}| {' | '.join(cells)} |\n"
+    head = "| quantity | over | unit | what |\n| --- | --- | --- | --- |\n"
+    return "\n".join(f"`{name}.nc`:\n\n{head}{lines}" for name, lines in files.items())
 
 
 REGISTRIES = {
@@ -164,22 +146,6 @@ def tables(name: str) -> str:
     """Return the table that stands in docs for a name."""
     if name in REGISTRIES:
         return REGISTRIES[name]()
-    if name == "options of commands":
-        return (
-            "".join(
-                f"`{at.replace('_', '-')}`:\n\n{options(CommandSettings, command_arguments(at))}\n"
-                for at in tables_of(CommandSettings)
-                if at != "live"
-            ).rstrip("\n")
-            + "\n"
-        )
-    if name.startswith("options of "):
-        kind, arguments = {
-            "run": (RecordedSettings, run_arguments()),
-            "share": (ModelSettings, share_arguments()),
-            "live": (CommandSettings, command_arguments("live")),
-        }[name.removeprefix("options of ")]
-        return options(kind, arguments)
     kind = getattr(trial, name, None) or getattr(other_files, name)
     if settings_of(kind):
         return table(settings_of(kind))

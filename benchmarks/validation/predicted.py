@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import musclesolve as ms
 from benchmarks.instrumented_knee import HEAD, Agreement
 from benchmarks.opensim import predicted_loads
-from benchmarks.predicted_forces import (
-    Way,
-    differences,
-    from_live,
-    from_motion,
-    from_transition,
-    hidden_trials,
-)
+from benchmarks.predicted_forces import Way, differences, from_live, from_motion, hidden_trials
 from benchmarks.validation.page import data_folder, recorded_walk, table
 from musclesolve._util.arrays import Array
 from musclesolve.laboratory import Trial
@@ -28,12 +20,6 @@ from musclesolve.studies.synthetic.running_stride import running_stride
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")
 MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")
-PUBLISHED = (
-    ("Karatsidis et al. 2017, inertial suit", "9.4 % of range", "13.1 % of range", "5.3 % of range"),
-    ("CusToM, side-cut", "3.4", "6.3", "16.6"),
-    ("OpenCap Monocular", "", "", "9.7"),
-)
-"""Figures of others, forward, sideways, upward [% of body weight unless stated]."""
 NOISE_MM = 2.0
 
 
@@ -61,15 +47,13 @@ def cells(size: Array, r: Array, moments: Array) -> list[str]:
 
 
 def predicted() -> str:
-    """Forces and moments by the whole motion, live and by a transition; models; the knee; figures of others."""
+    """Forces and moments by the whole motion and live; models; the knee."""
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, trial in recordings(Path(folder)):
             recorded = mechanics(trial)
             hidden = hidden_trials(trial, recorded, one_plate=False)
             ways: dict[str, Way] = {"": from_motion, "live, 25 ms": from_live}
-            if name != f"synthetic run, {NOISE_MM:g} mm of noise":  # a run has no double support
-                ways["transition function, events known"] = partial(from_transition, trial)
             for how, way in ways.items():
                 rows.append(
                     [
@@ -95,6 +79,5 @@ def predicted() -> str:
             table(("recording", "way", *FORCES, *MOMENTS), rows),
             table(("OpenSim model", *FORCES, *MOMENTS, "frames"), models),
             table(("knee beside implant", "ground reactions", *HEAD), knees),
-            table(("figures of others", "forward", "sideways", "upward"), PUBLISHED),
         ]
     )
