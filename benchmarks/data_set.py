@@ -7,7 +7,7 @@ them, forward and backward in time (a motion and its ground forces agree in both
 and size of the joint angles; one in ten is broken (no ground forces, all marked as missing, one frame, no number, a
 jump of the pelvis), and one file in twenty is cut off. `make_dataset` computes them with one process, with one for each
 core, and in a command that is killed twice. Memory is read four times a second. It prints the table of
-docs/data_sets.md.
+docs/study.md.
 """
 
 from __future__ import annotations

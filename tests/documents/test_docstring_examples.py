@@ -18,7 +18,7 @@ NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "opensim_problem",  # an OpenSim model: docs/opensim.md
     "share_model",
-    "laboratory.read_b3d",  # a B3D file: docs/data_sets.md
+    "laboratory.read_b3d",  # a B3D file: docs/study.md
     "laboratory.unpack_b3d",
     "laboratory.read_c3d",  # a C3D file: docs/recordings.md
     "models.read_person",  # one person's muscles: docs/calibration.md

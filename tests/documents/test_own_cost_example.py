@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
-from pathlib import Path
-
 import numpy as np
+from document_pages import DOCS, blocks
 
 import musclesolve as ms
 
-COSTS = Path(__file__).parents[2] / "docs" / "costs.md"
-
 
 def test_the_examples_run():
-    code = re.findall(r"```python\n(.*?)```", COSTS.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(code) == 4
-    trial = ms.read_trial(Path(str(files("musclesolve.data") / "reference_stride" / "trial.toml")))
-    names = {"ms": ms, "trial": trial}
+    code = blocks(DOCS / "costs.md", "python")
+    assert len(code) == 5
+    names: dict = {}
     for block in code:
         exec(block, names)
-    result = names["result"]
+    both, result = names["both"], names["result"]
+    assert both.sizes["cost"] == 2 and bool(both.valid.all())
     assert result.attrs["cost"].startswith("1e-06 * joint_reaction_squared(")
     assert result.attrs["cost"].endswith(" + effort")
     solved = np.isin(result.status, (ms.Status.SOLVED, ms.Status.SOLVED_WITH_RESERVE))

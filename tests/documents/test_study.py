@@ -65,7 +65,7 @@ def test_from_python(tmp_path, capsys):
     masses = made.write_trials(tmp_path, 1, 1)
     kept = [line for line in made.study_text(tmp_path, masses).splitlines() if "S01_loaded" not in line]
     (tmp_path / "study.toml").write_text("\n".join(kept), encoding="utf-8")
-    (block,) = blocks(PAGE, "python")
+    (block,) = (block for block in blocks(PAGE, "python") if "read_study" in block)
     names: dict = {"__name__": "__main__"}
     with contextlib.chdir(tmp_path):
         exec(compile(block.replace("jobs=4", "jobs=1"), PAGE.name, "exec"), names)
@@ -75,15 +75,15 @@ def test_from_python(tmp_path, capsys):
 
 
 def test_statistics_on_curves(tmp_path, capsys):
-    """docs/study_statistics.md, on angles and moments of which the moments differ between two conditions."""
+    """On angles and moments of which the moments differ between two conditions."""
     matplotlib.use("agg")
     curves = smooth(np.random.default_rng(0), 8, 2, 2)
     curves[:, 1, 0] += 6.0 * bump(50.0)
     moments = cycles(curves, conditions=["slow", "fast"])
     both = moments.assign(joint_angle=moments["joint_moment"].assign_attrs(units="rad"))
     names: dict = {"cycles": both}
-    (block,) = blocks(DOCS / "study_statistics.md", "python")
+    (block,) = (block for block in blocks(PAGE, "python") if "compare_curves" in block)
     with contextlib.chdir(tmp_path):
-        exec(compile(block, "study_statistics.md", "exec"), names)
+        exec(compile(block, PAGE.name, "exec"), names)
     assert names["found"].sizes["cluster"] >= 1 and "paired t test" in capsys.readouterr().out
     assert (tmp_path / "comparisons.csv").is_file() and (tmp_path / "joint_angle.pdf").is_file()

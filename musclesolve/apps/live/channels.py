@@ -144,7 +144,7 @@ class Layout:
 
 def _bad(stream: str, problem: str, expected: str) -> InputError:
     """The error of a stream that describes its channels wrongly."""
-    remedy = "correct the description of the stream where it is sent, see docs/live_streams.md"
+    remedy = "correct the description of the stream where it is sent, see docs/live.md"
     return input_error("bad_stream", where=stream, problem=problem, expected=expected, remedy=remedy)
 
 

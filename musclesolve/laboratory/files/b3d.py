@@ -24,7 +24,7 @@ that they count as not measured (`_util.splines` defines the gaps that are fille
 
 The moments of the service include the residual at the root of its model. If it is more than `MOST_RESIDUAL` of the
 weight, the moments contradict the motion and are not written; some files were computed with gravity along z
-(docs/many_trials.md).
+(docs/study.md).
 """
 
 import json

@@ -184,7 +184,7 @@ def shared_choice(
             f"The model has forces that are not computed: {shortened(lost, _NAMED)}. The muscles also get the part of "
             "the joint moments that these forces produce.",
             "model",
-            "write them as a force that is computed (docs/opensim_details.md, what is supported), or share moments "
+            "write them as a force that is computed (docs/opensim.md, what is supported), or share moments "
             "without their part (--moments)",
         )
     ] * bool(lost)

@@ -11,8 +11,7 @@ the expected number of excursions above u is rho_0(u) + resels rho_1(u) with the
 (Worsley et al. 1996, Hum Brain Mapp 4:58-73), and the probability of a cluster follows from its extent (Friston et al.
 1994, Hum Brain Mapp 1:210-20). Smoothness and probabilities come from the library spm1d (Pataky 2012, Comput Methods
 Biomech Biomed Engin 15:295-301). The statistics are computed here: the two-sample test of spm1d 0.4 divides by one
-variance for both groups, and finds differences that are not there where the smaller group is the more variable one
-(table in docs/study_statistics.md).
+variance for both groups, and finds differences that are not there where the smaller group is the more variable one.
 """
 
 import itertools

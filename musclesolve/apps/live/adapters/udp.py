@@ -1,4 +1,4 @@
-"""Samples and frames as JSON, one in a datagram; docs/live_streams.md shows both by example.
+"""Samples and frames as JSON, one in a datagram; docs/live.md shows both by example.
 
 A sample has `time` [s] and any of `markers`, `plates` and `emg`. Everything is checked: a datagram that is no sample is
 counted by its fault, and nothing of it is used.

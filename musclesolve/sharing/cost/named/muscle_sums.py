@@ -205,7 +205,7 @@ class KneeSparingActivation(PowerSum):
     """Sum of squared activations, and of squared forces of the muscles that cross a knee: sum_i a_i^p +
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
-    Assumes that a muscle costs its activation, and its force where it presses a knee (docs/choose_a_cost.md): where
+    Assumes that a muscle costs its activation, and its force where it presses a knee (docs/costs.md): where
     it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains `knee`. Where no name
     contains "knee" the cost is the sum of the powers of the activations; any other text must be in a name.
 
