@@ -19,7 +19,6 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.laboratory.recording import file_settings as other_files
 from musclesolve.laboratory.recording import trial_settings as trial
 from musclesolve.laboratory.recording.trial_settings import MOVEMENTS
-from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.movement import Movement
 from musclesolve.laboratory.results.plausibility import in_vivo, measured
 from musclesolve.tables.settings import Setting, settings_of, tables_of
@@ -118,21 +117,7 @@ def contact_forces() -> str:
     return f"| movement | joint | measured | up to | sources |\n{'| --- ' * 5}|\n{lines}"
 
 
-def quantities() -> str:
-    """Return the tables of the quantities of results and of each answer to a question, by their files."""
-    files: dict[str, str] = {}
-    for each in QUANTITIES.values():
-        plain = re.sub(r" \([^()]*[;:][^()]*\)", "", each.long_name)
-        first_words = re.split(r"[;:]", plain)[0]
-        cells = (f"`{each.name}`", ", ".join(each.dims), each.units, first_words)
-        lines = files.setdefault(each.answer or "result", "")
-        files[each.answer or "result"] = f"{lines}| {' | '.join(cells)} |\n"
-    head = "| quantity | over | unit | what |\n| --- | --- | --- | --- |\n"
-    return "\n".join(f"`{name}.nc`:\n\n{head}{lines}" for name, lines in files.items())
-
-
 REGISTRIES = {
-    "quantities": quantities,
     "costs": costs,
     "uses of costs": uses_of_costs,
     "solvers": solvers,

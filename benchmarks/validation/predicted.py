@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import musclesolve as ms
 from benchmarks.instrumented_knee import HEAD, Agreement
@@ -15,16 +13,13 @@ from musclesolve._util.arrays import Array
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.models.opensim.read_model import read_osim
-from musclesolve.studies import synthetic_recording
-from musclesolve.studies.synthetic.running_stride import running_stride
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")
 MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")
-NOISE_MM = 2.0
 
 
-def recordings(folder: Path) -> Iterator[tuple[str, Trial]]:
-    """Name and trial of the recordings with plates, and of synthetic ones, written to a folder."""
+def recordings() -> Iterator[tuple[str, Trial]]:
+    """Name and trial of the recordings with plates."""
     data = data_folder()
     yield "recorded walk", recorded_walk()
     for walk in ("ss1", "ss9"):
@@ -34,9 +29,6 @@ def recordings(folder: Path) -> Iterator[tuple[str, Trial]]:
         )
     for person in ("p1", "p3"):
         yield f"treadmill, {person}", recording_of(data / "treadmill_walk" / person / "walk.toml", "this")
-    for name, stride in (("walk", None), ("run", running_stride())):
-        path = synthetic_recording(folder / name, stride, noise_mm=NOISE_MM)
-        yield f"synthetic {name}, {NOISE_MM:g} mm of noise", recording_of(path, "this")
 
 
 def cells(size: Array, r: Array, moments: Array) -> list[str]:
@@ -49,19 +41,13 @@ def cells(size: Array, r: Array, moments: Array) -> list[str]:
 def predicted() -> str:
     """Forces and moments by the whole motion and live; models; the knee."""
     rows: list[list[str]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, trial in recordings(Path(folder)):
-            recorded = mechanics(trial)
-            hidden = hidden_trials(trial, recorded, one_plate=False)
-            ways: dict[str, Way] = {"": from_motion, "live, 25 ms": from_live}
-            for how, way in ways.items():
-                rows.append(
-                    [
-                        name if not how else "",
-                        how or "prediction",
-                        *cells(*differences(trial, recorded, hidden, way)),
-                    ]
-                )
+    for name, trial in recordings():
+        recorded = mechanics(trial)
+        hidden = hidden_trials(trial, recorded, one_plate=False)
+        ways: dict[str, Way] = {"prediction": from_motion, "live, 25 ms": from_live}
+        for number, (how, way) in enumerate(ways.items()):
+            found = cells(*differences(trial, recorded, hidden, way))
+            rows.append(["" if number else name, how, *found])
     models = []
     for model, coordinates, plates, cutoff in predicted_loads.known():
         size, r, moments, _, frames = predicted_loads.differences(

@@ -89,9 +89,9 @@ place = [each.key for each in shown.every].index(NAME + ":hip_r")
 np.testing.assert_allclose(shown.values(rows)[:, place], 0.5)
 assert shown.every[place].about["unit"] == "BW"
 
-# docs/quantities.md
+# the page of the site
 import runpy
-page = runpy.run_path(ROOT + "/tools/settings_tables.py")["written"](Path(ROOT, "docs", "quantities.md").read_text())
+page = runpy.run_path(ROOT + "/tools/site/quantities.py")["quantities_page"]()
 assert f"| `{NAME}` | time, joint | N | horizontal part of the joint contact force |" in page
 """
 

@@ -51,7 +51,7 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
 
 
 @pytest.mark.parametrize(
-    "page", ["student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"]
+    "page", ["student.md", "python.md", "questions.md", "api.md", "muscles.md"]
 )
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
@@ -69,20 +69,12 @@ def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
 
 @pytest.mark.thorough
 def test_cookbook(tmp_path, capsys):
-    """Each recipe prints the lines below it; the files of two recipes are examples of the repository."""
-    examples = DOCS.parent / "examples"
-    with contextlib.chdir(tmp_path):
-        runpy.run_path(str(examples / "opensim_model.py"), run_name="__main__")
-    capsys.readouterr()
-    given = {
-        '"leg.osim"': repr((examples / "opensim_model" / "leg.osim").as_posix()),
-        "examples/own_recording": (examples / "own_recording").as_posix(),
-    }
+    """Each recipe prints the lines below it; the trial with EMG is an example of the repository."""
+    given = {"examples/own_recording": (DOCS.parent / "examples" / "own_recording").as_posix()}
     left = names_left_by("cookbook.md", tmp_path, given)
     shown, printed = "".join(blocks(DOCS / "cookbook.md", "text")), capsys.readouterr().out
     assert [line.split() for line in shown.splitlines()] == [line.split() for line in printed.splitlines()]
-    assert left["weak"].valid.all() and left["records"][0].outcome == "computed"
-    assert (tmp_path / "walk.html").is_file()
+    assert left["weak"].valid.all() and (tmp_path / "walk.nc").is_file()
 
 
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from document_pages import DOCS, EVERY, PAGES, ROOT, anchors, blocks, links, pro
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 every_page = pytest.mark.parametrize("page", EVERY, ids=lambda page: page.stem)
 SITE = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-MADE = {"contributing.md", "changelog.md", "limits.md"}
+MADE = {"contributing.md", "changelog.md", "limits.md", "quantities.md"}
 """Pages of the site that are made from files beside docs/."""
 
 

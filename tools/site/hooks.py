@@ -3,7 +3,7 @@
 - CONTRIBUTING.md and CHANGELOG.md become pages.
 - Every file of the repository that a page links to becomes a page with line numbers. A link whose text is
   `module:name` leads to the line that defines the name.
-- Numbers that decide what is reported become a page (limits.py).
+- Numbers that decide what is reported become a page (limits.py), and so do the quantities of results (quantities.py).
 - The names of each facade become a page of the API reference (facades.py).
 - Equations in blocks ```math, which GitHub draws, become MathML, which browsers draw without a script (equations.py).
 - Figures of the present program are made by the commands of the gallery, and shown where pages ask for them (made.py).
@@ -24,6 +24,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from places import ROOT, defined_at, link_of
+from quantities import PAGE as QUANTITIES
+from quantities import quantities_page
 
 BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 STUBS = {facade.stub.relative_to(ROOT).as_posix(): facade.page for facade in FACADES}
@@ -38,6 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         text = (ROOT / file).read_text(encoding="utf-8").replace("](docs/", "](")
         files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, LIMITS, content=limits_page()))
+    files.append(File.generated(config, QUANTITIES, content=quantities_page()))
     for facade in FACADES:
         files.append(File.generated(config, facade.page, content=facade_page(facade)))
     pages = [page.read_text(encoding="utf-8") for page in Path(config.docs_dir).glob("*.md")]

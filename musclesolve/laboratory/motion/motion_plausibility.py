@@ -367,7 +367,7 @@ def usual_cutoff(
     """Return the filter with a cut-off that suits the motion where none is stated, and a sentence on it in a flight.
 
     With flight, forces begin and end suddenly, at the strike of a foot. In a computed run with 1 mm of noise the
-    moments are nearest to the true ones at 12 to 20 Hz; at 6 Hz their error is three times as large (docs/running.md).
+    moments are nearest to the true ones at 12 to 20 Hz; at 6 Hz their error is three times as large.
     """
     if options.cutoff_hz is not None:
         return options, []

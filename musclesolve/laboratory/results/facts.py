@@ -882,7 +882,7 @@ class UncertainPeak:
 def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
     """Mask (T,) of the valid frames of a leg in which peaks are searched: stance, or all frames without a stance.
 
-    In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
+    In early swing passive forces of stretched fibers have unphysiological bands.
     """
     valid = frames.valid(result, side)
     if "ground_reaction_force" not in result:

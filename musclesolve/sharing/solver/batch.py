@@ -308,7 +308,7 @@ class Batch:
     Other costs go to the interior point vectorized over frames, and so does a frame that the compiled methods leave
     without certificate or proof; `climb` comes first where there are powers above CUBE. Newton's method starts from the
     multipliers of the frame before, in chains of 64 frames: the number of threads and of frames at a time does not
-    change the result. The order of frames changes activations by less than 1e-9 (docs/certificate.md).
+    change the result. The order of frames changes activations by less than 1e-9.
     """
 
     tolerance: float = 1e-9  # certificate at which a frame is done

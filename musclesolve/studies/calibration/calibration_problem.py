@@ -8,7 +8,7 @@ over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b + e_b): neighb
 alike, and n_b of them count as one (`correlated_samples`). Systematic errors of an EMG channel, by another shape than
 the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml), count once for the whole channel: e_b
 is the sum of their variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
-this model of EMG (docs/calibration.md counts it). A step is the bounded least-squares
+this model of EMG. A step is the bounded least-squares
 solution of the linearized problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
 Standard deviations sd_b and n_b belong to the residuals, and found with the fit. At the end, with A = J^T W J,
 

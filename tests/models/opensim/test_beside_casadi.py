@@ -41,7 +41,7 @@ if __name__ == "__main__":
 """
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "coming_from_opensim.md"
+PAGE = Path(__file__).parents[3] / "docs" / "coming_from.md"
 
 
 def printed(folder: Path, program: str) -> list[str]:

@@ -9,7 +9,7 @@ behind when they leave it (Zeni, Richards & Higginson 2008, Gait Posture 27:710-
 of a signal with noise, gaps and cut ends. They count the steps, on the floor and on a treadmill.
 
 The foot then moves back before it lands. It lands where its middle moves down fastest (O'Connor et al. 2007, Gait
-Posture 25:469-474). Beside plates it has no bias (the table of docs/motion.md).
+Posture 25:469-474). Beside plates it has no bias.
 """
 
 from collections.abc import Mapping, Sequence
@@ -380,10 +380,7 @@ def walk(recording: Recording) -> Walk | None:
 
 
 def marker_events(walking: Walk) -> list[Event]:
-    """Heel strikes and toe-offs of both feet, in order of time.
-
-    How early or late they come beside plates: docs/motion.md, "Events and strides".
-    """
+    """Heel strikes and toe-offs of both feet, in order of time."""
     events = []
     frames = np.arange(walking.time.size)
     for side in SIDES:

@@ -2,7 +2,7 @@
 
 quantities.toml lists the quantities that body, muscles and solution give directly; a quantity that follows from others
 by a formula is a function at the end of this module. Datasets, figures, tables, exports, studies, uncertainties,
-reports, the live page and docs/quantities.md read both from `QUANTITIES`.
+reports, the live page and the page of quantities of the site read both from `QUANTITIES`.
 
 A data set keeps some of the quantities of each trial, with numbers of 32 bits. It has millions of frames, and has room
 for what is learned from, not for moment arms and paths of muscles: 7 680 and 5 616 of 18 000 bytes a frame of a model
