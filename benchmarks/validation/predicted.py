@@ -1,4 +1,4 @@
-"""The section on ground reactions without plates: recordings and models whose plates are hidden."""
+"""The section on ground reactions without plates: recordings whose plates are hidden."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import musclesolve as ms
 from benchmarks.instrumented_knee import HEAD, Agreement
-from benchmarks.opensim import predicted_loads
 from benchmarks.predicted_forces import Way, differences, from_live, from_motion, hidden_trials
 from benchmarks.validation.page import data_folder, recorded_walk, table
 from musclesolve._util.arrays import Array
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import mechanics, recording_of
-from musclesolve.models.opensim.read_model import read_osim
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")
 MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")
@@ -39,7 +37,7 @@ def cells(size: Array, r: Array, moments: Array) -> list[str]:
 
 
 def predicted() -> str:
-    """Forces and moments by the whole motion and live; models; the knee."""
+    """Forces and moments by the whole motion and live; the knee."""
     rows: list[list[str]] = []
     for name, trial in recordings():
         recorded = mechanics(trial)
@@ -48,12 +46,6 @@ def predicted() -> str:
         for number, (how, way) in enumerate(ways.items()):
             found = cells(*differences(trial, recorded, hidden, way))
             rows.append(["" if number else name, how, *found])
-    models = []
-    for model, coordinates, plates, cutoff in predicted_loads.known():
-        size, r, moments, _, frames = predicted_loads.differences(
-            read_osim(model), coordinates, plates, cutoff
-        )
-        models.append([coordinates.stem, *cells(size, r, moments), str(frames)])
     knees = []
     for walk in ("ss1", "ss9"):
         trial = recording_of(data_folder() / "instrumented_knee" / f"walk_{walk}.toml", "this")
@@ -63,7 +55,6 @@ def predicted() -> str:
     return "\n\n".join(
         [
             table(("recording", "way", *FORCES, *MOMENTS), rows),
-            table(("OpenSim model", *FORCES, *MOMENTS, "frames"), models),
             table(("knee beside implant", "ground reactions", *HEAD), knees),
         ]
     )

@@ -22,8 +22,6 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES
-from musclesolve.studies.study.run_study import compute_trials
-from musclesolve.studies.study.study_data import write_study_data
 
 STUB = DOCS.parent / "musclesolve" / "laboratory" / "plotting" / "__init__.pyi"
 NOT_FIGURES = {"save_figures", "current_style", "page_style"}
@@ -50,9 +48,7 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
     return names
 
 
-@pytest.mark.parametrize(
-    "page", ["student.md", "python.md", "questions.md", "api.md", "muscles.md"]
-)
+@pytest.mark.parametrize("page", ["student.md", "python.md", "questions.md", "api.md", "muscles.md"])
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
     time = pd.Index(np.linspace(0.0, 1.0, 20), name="time")
@@ -109,7 +105,7 @@ def test_casadi(tmp_path):
     text = (DOCS / "casadi.md").read_text(encoding="utf-8")
     assert every in text and window in text
     left = names_left_by("casadi.md", tmp_path, {every: every + seventh, window: early})
-    assert left["solution"].solved.all() and left["apart"] < 1e-6
+    assert left["solution"].solved.all() and left["quasi"].solved.all()
     expected = np.abs((left["slope"] * left["step"]).sum(axis=1) - left["by_difference"])
     assert expected.max() < 1e-12
     held, free = left["held"], left["free"]
@@ -137,22 +133,13 @@ def test_running(tmp_path):
 
 @pytest.mark.thorough
 def test_many_trials(tmp_path):
-    """On one trial, in one process; the subject of the service and the study are small ones."""
-    example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
-    study = tmp_path / "study"
-    text = example["study_text"](study, example["write_trials"](study, subjects=1, trials=1))
-    (study / "study.toml").write_text(text, encoding="utf-8")
-    write_study_data(compute_trials(study / "study.toml", study / "results", jobs=1))
+    """On one trial, in one process; the subject of the service is a small one."""
     _, motion = walker(tmp_path)
     write_b3d(tmp_path / "S03.b3d", [TrialOnDisk("walk", [motion], [0] * 80)], [MODEL], 12)
     page = (DOCS / "study.md").read_text(encoding="utf-8")
     assert '["trials", "extra/walk.toml"]' in page and "jobs=4" in page
     given = {'["trials", "extra/walk.toml"]': f"[{reference_stride().as_posix()!r}]", "jobs=4": "jobs=1"}
-    left = names_left_by("study.md", tmp_path, given, r"run_many|open_study\(\"study|unpack_b3d")
-    assert left["of_subject"].sizes == {"cycle": 2, "percent": 101} and left["loaded"].notnull().all()
-    assert left["single"].attrs["trial_file"] == str(
-        study / "results" / "trials" / left["name"] / "trial.toml"
-    )
+    left = names_left_by("study.md", tmp_path, given, r"run_many|unpack_b3d")
     assert left["trial"].reason == "" and (tmp_path / left["trial"].loads).is_file()
     assert [record.outcome for record in left["records"]] == ["computed"]
     assert left["records"][0].measures.contact["knee"] == pytest.approx(3.4, abs=0.1)
