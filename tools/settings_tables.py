@@ -3,8 +3,8 @@
     python tools/settings_tables.py            writes them
     python tools/settings_tables.py --check    ends with 1 where one is not as the settings are
 
-NAME is a class of settings, of `musclesolve.settings`, or a name of `REGISTRIES`. Of a file every table is written, of
-a table its keys.
+NAME is a class of settings, of `musclesolve.settings`, or a name of `REGISTRIES`. It writes every table of
+a file, and the keys of a table.
 """
 
 from __future__ import annotations
