@@ -3,7 +3,7 @@
     python -m benchmarks.bank -o bank.npz              with recordings and models of others, where their folder is there
     python -m benchmarks.bank -o bank.npz --bundled    from what the package itself brings: the file of this folder
 
-The file is an .npz of numpy, which read_bank.py of this folder reads; docs/solver_benchmark.md has its arrays.
+The file is an .npz of numpy, which read_bank.py of this folder reads; docs/speed.md shows how.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array, Mask
 MARGIN = 10.0
 """Outside its bursts by so much a muscle may be active [% of the cycle], as the table of bursts says."""
 ACTIVE = 0.2
-"""A muscle counts as active above this share of its own peak, as in docs/muscles.md."""
+"""A muscle counts as active above this share of its own peak."""
 
 
 @cache
