@@ -48,7 +48,9 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
     return names
 
 
-@pytest.mark.parametrize("page", ["student.md", "python.md", "questions.md", "api.md", "muscles.md"])
+@pytest.mark.parametrize(
+    "page", ["student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"]
+)
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
     time = pd.Index(np.linspace(0.0, 1.0, 20), name="time")

@@ -31,6 +31,7 @@ def main(folder: Path) -> None:
     """Draw the figures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     two_muscles(page_names("student", "elbow")["elbow"], folder / "two_muscles.png")
+    page_names("database_to_forces", "compared", {"activations.png": folder / "one_pose.png"})
     page_names("sharing", "costs", {"forces.png": folder / "squat.png"})
     moment_arms(page_names("symbolic", "chain")["chain"], folder / "moment_arms.png")
     tangents(folder / "tangents.png")
