@@ -22,11 +22,7 @@ PACKAGE = ROOT / "musclesolve"
 RULES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MESSAGES = sorted(
-    {
-        file
-        for name in ("errors", "findings", "statements", "verdicts")
-        for file in PACKAGE.rglob(f"{name}.toml")
-    }
+    {file for name in ("errors", "findings", "facts", "verdicts") for file in PACKAGE.rglob(f"{name}.toml")}
 )
 CODE_FILES = [
     file

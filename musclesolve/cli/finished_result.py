@@ -27,14 +27,15 @@ def finish_result(
     answers: makers of the files of answers to questions, by file name.
     """
     from musclesolve.laboratory.results.export.export import opensim_note
+    from musclesolve.laboratory.results.fact_table import document, summary
     from musclesolve.laboratory.results.facts import Facts
     from musclesolve.laboratory.results.judgement import judge
-    from musclesolve.laboratory.results.statements import document, statements, summary
+    from musclesolve.laboratory.results.result_facts import facts_of
 
     facts = Facts(result)
-    said = statements(facts, uncertainty)
+    table = facts_of(facts, uncertainty)
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
-    print_summary(summary(said))  # the verdict first; the page takes a moment
+    print_summary(summary(table))  # the verdict first; the page takes a moment
     if any(path.suffix == ".sto" for path in paths) and (note := opensim_note(result, "sto")):
         print_summary(line("note", f"STO files: {note}"))
     if page or answers:
@@ -56,17 +57,17 @@ def finish_result(
             import webbrowser
 
             webbrowser.open(paths[-1].resolve().as_uri())
-    finish(command, [], lambda: document(said), paths, code)
+    finish(command, [], lambda: document(table), paths, code)
 
 
 def _answered(path: Path) -> str:
     """The answer of a file in sentences, below its question."""
     from musclesolve.laboratory.results.files.result_netcdf import read_result
-    from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, answer_sentences
+    from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, in_short
 
     answer = read_result(path)
     why = answer.attrs.get(NO_ANSWER)
-    return line(path.stem, f"no answer: {why}" if why else " ".join(answer_sentences(answer, path.stem)))
+    return line(path.stem, f"no answer: {why}" if why else in_short(answer, path.stem))
 
 
 def report_pages(wanted: bool) -> dict[str, Any]:

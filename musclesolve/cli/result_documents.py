@@ -1,5 +1,5 @@
-"""The documents of `compare`, `average`, many trials, studies and `benchmark`; statements make the document of a
-result.
+"""The documents of `compare`, `average`, many trials, studies and `benchmark`; the facts of a result make its
+document.
 """
 
 from collections import Counter
@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.laboratory.results.fact_table import document
 from musclesolve.laboratory.results.facts import STRIDE_MEASURES
-from musclesolve.laboratory.results.statements import document, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 from musclesolve.laboratory.results.tables.comparison_tables import PREFIX, ComparisonFacts
 from musclesolve.laboratory.results.tables.study_tables import curve_tests
 
@@ -45,7 +46,7 @@ def comparison_document(comparison: xr.Dataset) -> dict[str, Any]:
         "trial": comparison.attrs.get("trial_file"),
         "costs": {
             cost: {
-                **{key: value for key, value in document(statements(under)).items() if key in OF_COST},
+                **{key: value for key, value in document(facts_of(under)).items() if key in OF_COST},
                 "mean_co_contraction": facts.co_contraction[cost],
                 "emg_correlation": {channel.name: channel.correlation for channel in under.channels} or None,
             }

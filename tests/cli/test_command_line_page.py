@@ -13,7 +13,7 @@ from synthetic_result import result
 from musclesolve.cli import app as cli
 from musclesolve.cli.printing import KEYS
 from musclesolve.laboratory.results.facts import Facts
-from musclesolve.laboratory.results.statements import leg_document
+from musclesolve.laboratory.results.result_facts import leg_document
 
 TEXT = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(cli.app).commands

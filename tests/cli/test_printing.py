@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 
-import numpy as np
-import pytest
 import xarray as xr
 from rich.console import Console
 from rich.table import Table
@@ -13,12 +11,6 @@ from rich.table import Table
 from musclesolve.cli import printing
 from musclesolve.laboratory.results.facts import STRIDE_MEASURES
 from musclesolve.laboratory.results.tables.average_tables import average_table
-from musclesolve.laboratory.results.tables.comparison_tables import MEASURES as MEASURES_OF_PAIR
-from musclesolve.laboratory.results.tables.comparison_tables import (
-    ComparisonFacts,
-    groups_table,
-    muscles_table,
-)
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 
@@ -50,30 +42,6 @@ def test_the_measures_of_both_legs_fit_on_a_terminal():
     assert "…" not in text
     assert all(measure.heading in text for measure in STRIDE_MEASURES)
     assert "1234.568 (100.000)" in text and "double support [%]" in text
-
-
-@pytest.mark.parametrize("dim", ["muscle", "function_group"])
-def test_names_of_a_comparison_are_not_cut(dim):
-    names, costs = (
-        ["gluteus_medius_anterior_r", "gluteus_medius_anterior_l"],
-        ["soft_saturation", "force_squared"],
-    )
-    pair = (("cost", "other", dim), np.full((2, 2, 2), 1234.5))
-    prefix = "" if dim == "muscle" else "group_"
-    force = "muscle_force" if dim == "muscle" else "group_force"
-    found = xr.Dataset(
-        {prefix + measure: pair for measure in MEASURES_OF_PAIR}
-        | {force: (("cost", "time", dim), np.full((2, 1, 2), 9999.0))}
-        | {"status": (("cost", "time", "side"), np.zeros((2, 1, 2), np.int8))}
-        | {"valid": (("cost", "time", "side"), np.ones((2, 1, 2), bool))},
-        coords={"cost": costs, "other": costs, dim: names, "side": ["r", "l"], "time": [0.0]},
-    )
-    found["status"].attrs = {"flag_values": np.array([0]), "flag_meanings": "SOLVED"}
-    of_dim = muscles_table if dim == "muscle" else groups_table
-    text = printed(of_dim(ComparisonFacts(found)))
-    assert "…" not in text
-    assert "1234.50" in text and all(name in text for name in (*names, *costs))
-    assert max(map(len, text.splitlines())) <= 80
 
 
 def printed(found: Table) -> str:

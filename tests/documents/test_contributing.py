@@ -61,12 +61,13 @@ from musclesolve.cli.printing import json_text
 from musclesolve.apps.desk.result_facts import result_facts
 from musclesolve.laboratory.report import sections
 from musclesolve.laboratory.report.page import write_report
-from musclesolve.laboratory.results.statements import document, statements, summary
+from musclesolve.laboratory.results.fact_table import document, summary
+from musclesolve.laboratory.results.result_facts import facts_of
 from report_inputs import small
 
 sections.figures_of = lambda data, kind: {}
 result = small()
-said = statements(result)
+said = facts_of(result)
 force = float(result["muscle_force"].max())
 muscle = str(result["muscle_force"].max("time").idxmax("muscle").values)
 words = f"{force:.0f} N of {muscle}"

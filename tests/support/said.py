@@ -7,21 +7,22 @@ from typing import Any
 import xarray as xr
 from synthetic_result import result
 
+from musclesolve.laboratory.results.fact_table import Fact, chosen, document
+from musclesolve.laboratory.results.fact_table import summary as lines_of
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.judgement import Judgement, judge
 from musclesolve.laboratory.results.plausibility import Plausibility, plausibility
-from musclesolve.laboratory.results.statements import Statement, chosen, document, statements
-from musclesolve.laboratory.results.statements import summary as lines_of
+from musclesolve.laboratory.results.result_facts import facts_of
 
 
 def summary(result) -> str:
     """The summary of a result."""
-    return lines_of(statements(result))
+    return lines_of(facts_of(result))
 
 
 def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> dict[str, Any]:
     """The document of a result."""
-    return document(statements(result, uncertainty))
+    return document(facts_of(result, uncertainty))
 
 
 def judgement(result: xr.Dataset) -> Judgement:
@@ -36,18 +37,18 @@ def plausible(result: xr.Dataset) -> Plausibility:
 
 def remarks(result: xr.Dataset, *severities: str) -> list[str]:
     """The sentences of a result that have one of some severities."""
-    return [each.sentence for each in chosen(statements(result), *severities)]
+    return [each.sentence for each in chosen(facts_of(result), *severities)]
 
 
 def about(result, subject: str) -> list[str]:
     """The sentences of a result about a subject."""
-    return [each.sentence for each in statements(result) if each.subject == subject and each.pieces]
+    return [each.sentence for each in facts_of(result) if each.subject == subject and each.pieces]
 
 
-def of_uncertain(found: xr.Dataset) -> list[Statement]:
-    """The statements about an uncertainty, behind the statements about some result; without one the last is empty."""
+def of_uncertain(found: xr.Dataset) -> list[Fact]:
+    """The facts of an uncertainty, behind the facts of some result; without one the last is empty."""
     stride = result()
-    return statements(stride, found)[len(statements(stride)) - 1 :]
+    return facts_of(stride, found)[len(facts_of(stride)) - 1 :]
 
 
 def uncertainty_summary(found: xr.Dataset) -> str:

@@ -16,10 +16,11 @@ from musclesolve.constants import RESULT_FILE
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.fact_table import chosen, rows
 from musclesolve.laboratory.results.facts import ContactPeak, Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_result, result_attributes
 from musclesolve.laboratory.results.judgement import NOT_USABLE, USABLE, Judgement, judge
-from musclesolve.laboratory.results.statements import chosen, rows, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 from musclesolve.laboratory.results.tables.comparison_tables import ComparisonFacts
 from musclesolve.studies.compare_results import peak_rows
 
@@ -50,13 +51,13 @@ def css_of(verdict: str) -> str:
 def result_facts(path: Path) -> ResultFacts:
     """Return the facts of the result.nc of a path."""
     facts, beside = Facts(read_result(path)), path.parent / UNCERTAINTY
-    said = statements(facts, read_result(beside) if beside.is_file() else None)
+    table = facts_of(facts, read_result(beside) if beside.is_file() else None)
     top = judge(facts)
     return ResultFacts(
         top,
         " ".join((top.use, *top.why)),
-        [statement.sentence for statement in chosen(said, "error", "warning", "remark")],
-        rows(said),
+        [each.sentence for each in chosen(table, "error", "warning", "remark")],
+        rows(table),
         _contact(facts),
         _muscles(facts),
     )

@@ -23,17 +23,15 @@ def compare(
     output: Annotated[Path, output_option("Folder for the comparison and its figures.")],
     solver: Solver = None,
     side: Side = BOTH,
-    full: Annotated[
-        bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
-    ] = False,
     **settings: Any,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.cli.result_documents import comparison_document
+    from musclesolve.laboratory.results.fact_table import summary
     from musclesolve.laboratory.results.tables.comparison_tables import (
         ComparisonFacts,
-        cost_tables,
-        summary_parts,
+        comparison_facts,
+        comparison_tables,
     )
     from musclesolve.studies.compare import compare_into
 
@@ -41,7 +39,9 @@ def compare(
         result, paths = compare_into(
             output, trial, settings["costs"], solver, side, report, settings["on_infeasible"]
         )
-    parts = (cost_tables if full else summary_parts)(result)
+    parts = [part for heading, table in comparison_tables(result).items() for part in (heading, table, "")]
+    if facts := comparison_facts(result):
+        parts += [summary(facts), ""]
     code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
     finish("compare", parts, lambda: comparison_document(result), paths, code)
 
@@ -55,8 +55,9 @@ def average(
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
     from musclesolve.laboratory.results.cycles.cycle_averages import average_results, stated_units
+    from musclesolve.laboratory.results.fact_table import summary
     from musclesolve.laboratory.results.files.atomic_writing import reserved
-    from musclesolve.laboratory.results.tables.average_tables import average_remarks, average_table
+    from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):
@@ -65,7 +66,9 @@ def average(
         )
         paths = write_answer(output, AVERAGE_FILE, "average", averaged, {}, report)
 
-    text: list[RenderableType] = [average_table(averaged), *average_remarks(averaged)]
+    text: list[RenderableType] = [average_table(averaged)]
+    if facts := average_facts(averaged):
+        text.append(summary(facts))
     failed = averaged.attrs["invalid"]
     finish("average", text, lambda: average_document(averaged), paths, SOME_FRAMES_FAILED if failed else 0)
 

@@ -16,6 +16,7 @@ from musclesolve.laboratory.recording.command_settings import (
 
 if TYPE_CHECKING:
     import xarray as xr
+    from rich.console import RenderableType
 
 ANSWERS = ("contributions", "margins", "what_if")
 """Names of the answers."""
@@ -37,14 +38,14 @@ def answered(
         return answer_about(trial, output, f"{name}.nc", name, ask, files, report, beside)
 
 
-def finish_answer(
-    name: str, answer: "xr.Dataset", document: Callable[[], dict[str, Any]], paths: list[Path], code: int = 0
-) -> None:
-    """Print the tables and lines of an answer, or its document."""
-    from musclesolve.laboratory.results.tables.question_tables import answer_tables
+def finish_answer(name: str, answer: "xr.Dataset", paths: list[Path], code: int = 0) -> None:
+    """Print the tables and facts of an answer, or its document."""
+    from musclesolve.laboratory.results.fact_table import document, summary
+    from musclesolve.laboratory.results.tables.question_tables import answer_facts, answer_tables
 
-    tables, remarks = answer_tables(answer, name)
-    finish(name.replace("_", "-"), [*tables, "\n".join(remarks)], document, paths, code)
+    facts = answer_facts(answer, name)
+    text: list[RenderableType] = [*answer_tables(answer, name), summary(facts)]
+    finish(name.replace("_", "-"), text, lambda: document(facts), paths, code)
 
 
 def contributions(
@@ -53,7 +54,7 @@ def contributions(
     cost: Cost = None,
 ) -> None:
     """Compute the contributions of each muscle: support, braking, propulsion, contact forces of the joints, work."""
-    from musclesolve.laboratory.results.tables.question_tables import contribution_document, stance_csv
+    from musclesolve.laboratory.results.tables.question_tables import stance_csv
     from musclesolve.studies.questions.contributions import contributions
 
     answer, paths = answered(
@@ -63,7 +64,7 @@ def contributions(
         lambda loaded, report: contributions(loaded, cost, report),
         contributions_stance=stance_csv,
     )
-    finish_answer("contributions", answer, lambda: contribution_document(answer), paths)
+    finish_answer("contributions", answer, paths)
 
 
 @with_settings(CommandSettings, command_arguments("margins"))
@@ -75,7 +76,7 @@ def margins(
     **settings: Any,
 ) -> None:
     """Find the least strength of each muscle and group for the motion, and the muscles that take over."""
-    from musclesolve.laboratory.results.tables.question_tables import margin_document, margins_csv
+    from musclesolve.laboratory.results.tables.question_tables import margins_csv
     from musclesolve.studies.questions.margins import margins
     from musclesolve.studies.questions.what_if import strengths_from_texts
 
@@ -89,9 +90,7 @@ def margins(
         margins=margins_csv,
     )
     failed = stated.strength and answer.attrs["frames_impossible"]
-    finish_answer(
-        "margins", answer, lambda: margin_document(answer), paths, SOME_FRAMES_FAILED if failed else 0
-    )
+    finish_answer("margins", answer, paths, SOME_FRAMES_FAILED if failed else 0)
 
 
 @with_settings(CommandSettings, command_arguments("what_if"))
@@ -102,13 +101,12 @@ def what_if(
     **settings: Any,
 ) -> None:
     """Share one motion with weak or missing muscles, a device, or other settings, compared with now."""
-    from musclesolve.laboratory.results.tables.question_tables import judgement_document, scenario_facts
+    from musclesolve.laboratory.results.tables.question_tables import scenario_facts
     from musclesolve.studies.questions.what_if import what_if
 
     def ask(loaded: Any, report: Any) -> "xr.Dataset":
         return what_if(loaded, settings["scenarios"], side, report)
 
     answer, paths = answered(trial, output, "what_if", ask)
-    document = {**judgement_document(answer), "scenarios": scenario_facts(answer)}
-    failed = any(fact["without_solution"] for fact in document["scenarios"])
-    finish_answer("what_if", answer, lambda: document, paths, SOME_FRAMES_FAILED if failed else 0)
+    failed = any(fact["without_solution"] for fact in scenario_facts(answer))
+    finish_answer("what_if", answer, paths, SOME_FRAMES_FAILED if failed else 0)

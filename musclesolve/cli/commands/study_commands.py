@@ -174,6 +174,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
+    from musclesolve.laboratory.results.fact_table import rows
     from musclesolve.laboratory.results.tables import study_tables
 
     study, records = result.computed.study, result.computed.records
@@ -206,4 +207,4 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         return
     if result.comparisons.sizes["cluster"]:
         yield study_tables.table_of_tests(result.comparisons, 20)
-    yield from study_tables.remarks_on_tests(result.comparisons)
+    yield from (line(*row) for row in rows(study_tables.facts_of_tests(result.comparisons)))

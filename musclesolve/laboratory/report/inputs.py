@@ -13,9 +13,10 @@ import xarray as xr
 from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
 from musclesolve.laboratory.results.dataset.checked import MODEL, check_status
 from musclesolve.laboratory.results.dataset.result_quantities import inputs_of, listed
+from musclesolve.laboratory.results.fact_table import Fact, fact
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_result, trial_path
-from musclesolve.laboratory.results.statements import Statement, say, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 from musclesolve.laboratory.results.tables.question_tables import QUESTION
 from musclesolve.tables.text_file import hash_of, sha256
 
@@ -85,10 +86,10 @@ class TrialFiles:
         return self.recording if isinstance(self.recording, Changed) else ""
 
     @cached_property
-    def said(self) -> list[Statement]:
-        """Statements about the result, and on changes of its recording since the analysis."""
-        changed = [say("changed", text=self.changed)] if self.changed else []
-        return [*changed, *statements(self.facts, damage=DAMAGE)]
+    def table(self) -> list[Fact]:
+        """The facts of the result, and of changes of its recording since the analysis."""
+        changed = [fact("changed", text=self.changed)] if self.changed else []
+        return [*changed, *facts_of(self.facts, damage=DAMAGE)]
 
     @property
     def of_model(self) -> bool:

@@ -70,7 +70,7 @@ from musclesolve.laboratory.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
-from musclesolve.laboratory.results.tables.average_tables import average_remarks, average_table
+from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -170,7 +170,7 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
         (shown,) = fitting([moving(trial)]) if place == 1 else (ONE_PICTURE,)
         figures = {picture.name: picture for picture in fitting(pictures_of(trial, key))}
         try:
-            top = headline(trial.facts, trial.said)
+            top = headline(trial.facts, trial.table)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))
@@ -323,7 +323,7 @@ def average(data: xr.Dataset) -> dict[str, object]:
     """Numbers of the strides, and notes on cycles left out."""
     return {
         "tables": [from_rich(average_table(data))],
-        "remarks": [" ".join(remark.split()) for remark in average_remarks(data)],
+        "remarks": average_facts(data),
         "cycles": listed(data, "cycles"),
         "legs": ", ".join(
             f"{int(data['cycles'].sel(side=side))} of the {SIDE_NAMES.get(str(side), side)} leg"

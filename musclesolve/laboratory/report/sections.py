@@ -30,11 +30,11 @@ from musclesolve.laboratory.report.inputs import (
     TrialFiles,
     reason,
 )
+from musclesolve.laboratory.results.fact_table import Fact, Number, chosen, number
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import WITH_CARE, Judgement, judge, judge_findings
 from musclesolve.laboratory.results.plausibility import measured
-from musclesolve.laboratory.results.statements import Number, Statement, chosen, number
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
 """Kinds of the datasets of a trial with figures."""
@@ -51,13 +51,13 @@ class Headline:
     judgement: Judgement
     why: str
     contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
-    emg: Statement | str = "not known"
-    findings: Sequence[Statement] = ()  # errors and warnings with their remedies
-    remarks: Sequence[Statement] = ()
+    emg: Fact | str = "not known"
+    findings: Sequence[Fact] = ()  # errors and warnings with their remedies
+    remarks: Sequence[Fact] = ()
 
 
-def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
-    """Make the headline of a trial from the statements on its result."""
+def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
+    """Make the headline of a trial from the table of its facts."""
     judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
     rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
     for peak in facts.contact_peaks:
@@ -65,8 +65,8 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         shown = number(f"contact_peak {peak.joint}", value, digits)
         rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
     unit = "body weights" if known else "N"
-    of_emg = [statement for statement in said if statement.path == ("emg",) and statement.value]
-    cautions = chosen(said, "error", "warning")
+    of_emg = [each for each in table if each.name == ("emg",) and each.value]
+    cautions = chosen(table, "error", "warning")
     # the reasons of care are listed below
     use = f"{judged.use.partition(':')[0]}." if judged.verdict == WITH_CARE and cautions else judged.use
     return Headline(
@@ -79,7 +79,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         ],
         of_emg[0] if of_emg and facts.correlations else "not measured",
         cautions,
-        chosen(said, "remark"),
+        chosen(table, "remark"),
     )
 
 
@@ -154,7 +154,7 @@ def sections_of(
                 "lead": spec.get("lead", ""),
                 "content": said,
                 "figures": [] if absent else [figures[key] for key in wanted if key in figures],
-                "said": chosen(trial.said, "", section=name),
+                "said": chosen(trial.table, "", section=name),
                 "absent": absent,
                 "note": ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else "",
                 "template": "answer" if name in ANSWERS else name,
@@ -184,7 +184,7 @@ def _content(name: str, trial: TrialFiles, key: str, picture: Picture) -> dict[s
         case "verdicts":
             return content.verdicts(trial, key)
         case "limits":
-            return {"own": chosen(trial.said, "limit"), "general": chosen(trial.said, "method")}
+            return {"own": chosen(trial.table, "limit"), "general": chosen(trial.table, "method")}
         case _ if name == LAST:
             return {}
         case _ if name in ANSWERS:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from typing import Any
@@ -180,7 +181,7 @@ def _on_left_out(result: StudyResult) -> list[str]:
 def _findings(result: StudyResult) -> PageTable | None:
     """Return errors and warnings on subjects and trials, each once."""
     table = study_tables.findings_table(result.findings)
-    return from_rich(table) if table.row_count else None
+    return replace(from_rich(table), compact=False) if table.row_count else None
 
 
 def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:

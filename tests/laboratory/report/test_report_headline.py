@@ -22,7 +22,7 @@ from musclesolve.laboratory.report.rendering import template
 from musclesolve.laboratory.report.sections import headline
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.facts import Facts
-from musclesolve.laboratory.results.statements import statements
+from musclesolve.laboratory.results.result_facts import facts_of
 
 
 def limits(data) -> str:
@@ -145,7 +145,7 @@ def test_a_damaged_part_leaves_the_other_limits():
 @pytest.mark.parametrize(("percent", "verdict"), [(2.0, "usable"), (7.0, "with_care"), (20.0, "not_usable")])
 def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
     data = small(root_residual_rms_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
-    found = headline(Facts(data), statements(data))
+    found = headline(Facts(data), facts_of(data))
     assert found.judgement.verdict == verdict
     assert any("at the root of the model" in each.sentence for each in found.findings) == (percent > 5.0)
 
@@ -174,7 +174,7 @@ def test_shortening_is_the_reason_of_full_activation_where_it_is(speed, share, s
 def test_a_remedy_of_several_findings_is_said_once():
     data = small()
     data["joint_reaction"][30] = 20.0 * WEIGHT
-    found = headline(Facts(data), statements(data)).findings
+    found = headline(Facts(data), facts_of(data)).findings
     remedies = [each.value["remedy"] for each in found]
     assert len(remedies) > len(set(remedies))
     text = " ".join(each.sentence for each in found)

@@ -16,8 +16,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.report.inputs import question_of, read_inputs
 from musclesolve.laboratory.report.page import write_report
-from musclesolve.laboratory.results.tables.lines import parted
-from musclesolve.laboratory.results.tables.question_tables import answer_sentences, margin_lines
+from musclesolve.laboratory.results.tables.question_tables import in_short
 from musclesolve.studies.questions.answers import AnswerFile, answer_results, asked_of
 
 SCENARIO = "weak calf: triceps_surae=0.6"
@@ -51,7 +50,7 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     assert {path.name for path in folder.iterdir()} == {"result.nc", "margins.nc", "report.html"}
     said = section(folder / "report.html", "margins")
     found = xr.open_dataset(folder / "margins.nc").load()
-    answer = " ".join(" ".join(answer_sentences(found, "margins")).split())
+    answer = " ".join(in_short(found, "margins").split())
     assert said.index(answer) < said.index(
         "Least strength with which the motion is possible: groups of muscles"
     )
@@ -169,8 +168,3 @@ def test_an_answer_is_recognized_by_its_content(folder):
     assert b"margins" in made
     assert question_of(xr.open_dataset(folder / "margins.nc")) == "margins"
     assert question_of(ms.read_result(folder / "result.nc")) == ""
-
-
-def test_a_printed_line_has_a_subject_and_a_statement(folder):
-    lines = margin_lines(xr.open_dataset(folder / "margins.nc").load())
-    assert [parted(each)[0] for each in lines][-1] == "note" and all(parted(each)[1] for each in lines)

@@ -8,7 +8,7 @@ from musclesolve._util.sides import joint_titles
 from musclesolve.laboratory.report.content.pieces import cell
 from musclesolve.laboratory.report.content.trial_sections import contact, joints
 from musclesolve.laboratory.report.inputs import RESULT, TrialFiles
-from musclesolve.laboratory.results.statements import number
+from musclesolve.laboratory.results.fact_table import number
 
 
 def test_zero_has_no_sign():

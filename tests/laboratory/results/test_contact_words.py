@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import xarray as xr
 
-from musclesolve.laboratory.results.statements import contact_forces
+from musclesolve.laboratory.results.result_facts import contact_forces
 
 
 @pytest.mark.parametrize(

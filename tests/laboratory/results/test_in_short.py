@@ -9,9 +9,10 @@ from said import plausible
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.laboratory.results.fact_table import rows
 from musclesolve.laboratory.results.judgement import words
 from musclesolve.laboratory.results.plausibility import AT_EDGE
-from musclesolve.laboratory.results.statements import rows, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 
 LONGEST = 40
 """Words of a sentence, its numbers included."""
@@ -23,7 +24,7 @@ def result():
 
 
 def in_short(result) -> list[str]:
-    said = rows(statements(result))
+    said = rows(facts_of(result))
     subjects = [subject for subject, _ in said]
     assert [subject for subject in subjects if subject][:2] == ["in short", "good to know"]
     return [sentence for _, sentence in said[: subjects.index("good to know")]]
@@ -85,7 +86,7 @@ def test_a_joint_with_one_leg_beyond_implants_is_not_within(stride_result, monke
         replace(each, verdict=AT_EDGE) if each.place == "right hip" else each for each in judged.comparisons
     ]
     monkeypatch.setattr(
-        "musclesolve.laboratory.results.statements.plausibility",
+        "musclesolve.laboratory.results.result_facts.plausibility",
         lambda facts: replace(judged, comparisons=changed),
     )
     named = next(sentence for sentence in in_short(stride_result) if "joint forces" in sentence)

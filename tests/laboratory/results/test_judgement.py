@@ -13,6 +13,7 @@ import pytest
 from synthetic_result import WEIGHT, result, set_status
 
 from musclesolve import Status
+from musclesolve.laboratory.results.fact_table import rows
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.finding import (
     FINDINGS,
@@ -34,7 +35,7 @@ from musclesolve.laboratory.results.judgement import (
     judge_findings,
 )
 from musclesolve.laboratory.results.plausibility import criteria, with_verdict
-from musclesolve.laboratory.results.statements import rows, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 from musclesolve.studies.study.study_findings import each_once
 
 ERROR = Finding(
@@ -189,7 +190,7 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     assert [each.code for each in report.all_findings] == ["mass", "implausible", "leap", "plate_baseline"]
     first = each_once({"calm": [jump, WARNING], "wild": stored_findings(stored.attrs[FINDINGS])})[0]
     assert first[0].code == "mass" and first[1] == ("calm", "wild")
-    said = [text for _, text in rows(statements(stored))]
+    said = [text for _, text in rows(facts_of(stored))]
     assert "What to do first: weigh the subject; it may explain the verdict." in said
 
 
@@ -199,7 +200,7 @@ def test_a_fault_that_explains_the_failure_is_mended_first_though_its_cost_is_sm
     light = Finding("mass", "warning", "20 kg more", "weigh", cost=Cost(12.0, "N m", "hip_flexion_r", 15.0))
     stored = with_verdict(data.assign_attrs({FINDINGS: json.dumps([light.as_dict()])}))
     assert judge(Facts(stored)).findings[0].code == "implausible"
-    assert "What to do first: weigh." in [text for _, text in rows(statements(stored))]
+    assert "What to do first: weigh." in [text for _, text in rows(facts_of(stored))]
 
 
 def test_a_trial_without_a_result_is_judged_by_its_findings():

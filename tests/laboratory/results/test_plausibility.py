@@ -25,6 +25,7 @@ from musclesolve import Status
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.recording.trial_settings import MOVEMENTS
 from musclesolve.laboratory.report.content.methods import works
+from musclesolve.laboratory.results.fact_table import chosen
 from musclesolve.laboratory.results.facts import CENTER_HEIGHT, Facts
 from musclesolve.laboratory.results.finding import FINDINGS, Finding
 from musclesolve.laboratory.results.judgement import judge
@@ -45,7 +46,7 @@ from musclesolve.laboratory.results.plausibility import (
     with_uncertainty,
     with_verdict,
 )
-from musclesolve.laboratory.results.statements import chosen, statements
+from musclesolve.laboratory.results.result_facts import facts_of
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert facts.largest_gap == Facts(stride).largest_gap
     assert facts.counts.valid == facts.counts.analyzed
     assert failed(doubled) == {"contact"}
-    page, said = judge(facts), chosen(statements(facts), "error", "warning")
+    page, said = judge(facts), chosen(facts_of(facts), "error", "warning")
     assert page.verdict == "not_usable"
     assert len(said) == 4  # both hips and knees, no ankle
     assert "moments and gait events do not depend" in " ".join(page.why)
@@ -455,7 +456,7 @@ def test_warnings_stand_before_the_legs(stride):
         "this result holds no findings: its recording or model was not examined",
         "sources differ",
     ]
-    assert "Sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
+    assert "Sources differ" in " ".join(each.sentence for each in chosen(facts_of(warned), "warning"))
 
 
 def test_weak_muscles_are_advised_to_check_before_strength_is_named():

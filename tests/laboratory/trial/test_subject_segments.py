@@ -11,7 +11,7 @@ import musclesolve as ms
 from musclesolve.dynamics import load_topology, projected_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.recording.trial_settings import SEGMENTS
-from musclesolve.laboratory.results.statements import statements
+from musclesolve.laboratory.results.result_facts import facts_of
 
 PROSTHESIS = (
     "[subject.segments.shank_r]\nmass_kg = 1.4\ncenter = 0.35\ninertia_kg_m2 = [0.012, 0.013, 0.002]\n"
@@ -105,7 +105,7 @@ def test_a_child_has_the_masses_of_its_age_and_the_result_says_so(with_text):
     one, other = (ms.run(trial, side="r") for trial in (child, adult))
     assert one.attrs["subject_age_years"] == 9.0
     assert "9 years" in one.attrs["inertia_table"] and "Jensen" not in other.attrs["inertia_table"]
-    said = [next(each for each in statements(r) if each.path == ("choices",)).sentence for r in (one, other)]
+    said = [next(each for each in facts_of(r) if each.name == ("choices",)).sentence for r in (one, other)]
     assert "inertia of de Leva (1996), men, with masses of 9 years" in said[0] and said[1].endswith("men")
     # the leg is lighter, so the hip accelerates less in swing
     change = one["joint_moment"] - other["joint_moment"]

@@ -16,10 +16,11 @@ import musclesolve as ms
 from musclesolve import Status
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.plotting import page_style, strength_margins
+from musclesolve.laboratory.results.fact_table import document as document_of
 from musclesolve.laboratory.results.files.result_netcdf import trial_from
 from musclesolve.laboratory.results.tables.question_tables import (
     assistance_facts,
-    margin_document,
+    margin_facts,
     ordered_margins,
 )
 from musclesolve.studies import Scenario, margins, what_if
@@ -101,7 +102,7 @@ def test_the_command_writes_margins(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} >= {"margins.nc", "margins.csv", "strength_margins.png"}
     margin = {each["of"]: each["least_strength"] for each in document["margins"]}
     assert all(0.0 <= each <= 1.0 for each in margin.values())
-    stored = margin_document(xr.open_dataset(tmp_path / "margins.nc"))
+    stored = document_of(margin_facts(xr.open_dataset(tmp_path / "margins.nc")))
     assert margin == pytest.approx({each["of"]: each["least_strength"] for each in stored["margins"]})
 
 

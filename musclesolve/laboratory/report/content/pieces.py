@@ -56,15 +56,17 @@ def plain(name: str) -> str:
 
 LONGEST_WORDS = 60
 """A cell with more characters is a sentence."""
+LONG_TABLE = 14
+"""Number of rows above which the table of a command is shown folded."""
 
 
-def from_rich(table: RichTable) -> PageTable:
+def from_rich(table: RichTable, title: str = "") -> PageTable:
     """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(cell) for cell in column.cells] for column in table.columns]
     prose = any(len(cell) > LONGEST_WORDS for column in cells for cell in column)
-    title = capitalized(str(table.title or ""))
-    return PageTable(title, columns, list(zip(*cells, strict=True)), prose=prose)
+    caption, rows = capitalized(title or str(table.title or "")), list(zip(*cells, strict=True))
+    return PageTable(caption, columns, rows, compact=len(rows) > LONG_TABLE, prose=prose)
 
 
 def digest(value: str) -> Markup:

@@ -4,7 +4,7 @@ Each takes the files of a trial and returns the content of its template, or rais
 nothing to show.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import capitalized, count_of
+from musclesolve._util.messages import count_of
 from musclesolve._util.sides import (
     ALL_SIDES,
     SIDE_NAMES,
@@ -48,13 +48,18 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     text,
     without_turns,
 )
+from musclesolve.laboratory.results.fact_table import SHORT, chosen
 from musclesolve.laboratory.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
 from musclesolve.laboratory.results.movement import Movement
 from musclesolve.laboratory.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
-from musclesolve.laboratory.results.statements import chosen, first_order, why_no_emg
-from musclesolve.laboratory.results.tables.comparison_tables import cost_tables
-from musclesolve.laboratory.results.tables.lines import parted
-from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, answer_sentences, answer_tables
+from musclesolve.laboratory.results.result_facts import first_order, why_no_emg
+from musclesolve.laboratory.results.tables.comparison_tables import comparison_facts, comparison_tables
+from musclesolve.laboratory.results.tables.question_tables import (
+    NO_ANSWER,
+    answer_facts,
+    answer_tables,
+    in_short,
+)
 from musclesolve.sharing.status import verdict_words
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -62,8 +67,6 @@ MAIN_MUSCLES = 2
 """Number of muscles of a group that are named."""
 LEAST_CERTAIN = 12
 """Number of muscles whose uncertainty is shown."""
-LONG_TABLE = 14
-"""Number of rows above which a table of a comparison is shown folded."""
 AXIS_WORDS = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the left)"}
 APART = frozenset(
     "inputs findings warnings notes completed recipe measures reasons_r reasons_l reasons_other "
@@ -459,7 +462,7 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
 
 def fit(trial: TrialFiles) -> dict[str, object]:
     """Return the fit of model, motion and forces, in sentences and figures."""
-    if not chosen(trial.said, "", section="fit") and "reserve_moment" not in trial.base:
+    if not chosen(trial.table, "", section="fit") and "reserve_moment" not in trial.base:
         raise Absent("This file holds no residuals.")
     return {}
 
@@ -487,7 +490,7 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
         ],
         "samples": f"{data.attrs['samples']} {designed}samples"
         + (f", {failed} of which failed" if failed else ""),
-        "first_order": "".join(said.sentence for said in first_order(facts)),
+        "first_order": "".join(each.sentence for each in first_order(facts)),
         "why_not": data.attrs.get("without_contributions", ""),
     }
 
@@ -517,36 +520,24 @@ def costs(trial: TrialFiles) -> dict[str, object]:
         raise Absent(
             "No comparison.nc was given. It is computed by: musclesolve compare TRIAL.toml --cost A --cost B -o FOLDER"
         )
-    tables = [from_rich(table) for table in cost_tables(trial.comparison)]
+    tables = comparison_tables(trial.comparison)
     return {
-        "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in tables],
+        "tables": [from_rich(table, heading) for heading, table in tables.items()],
+        "notes": chosen(comparison_facts(trial.comparison), ""),
         "costs": [str(name) for name in trial.comparison["cost"].values],
     }
 
 
 def answer(data: xr.Dataset, question: str) -> dict[str, object]:
-    """The answer to a question about the trial: sentences, then tables and remarks of the command."""
+    """The answer to a question about the trial: in short, then tables and facts as the command prints them."""
     if why := text(data, NO_ANSWER):
         raise Absent(f"There is no answer: {why}")
-    tables, remarks = answer_tables(data, question)
-    shown = [from_rich(table) for table in tables]
+    facts = chosen(answer_facts(data, question), "")
     return {
-        "answer": " ".join(answer_sentences(data, question)),
-        "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in shown],
-        "notes": _remarks(remarks),
+        "answer": in_short(data, question),
+        "tables": [from_rich(table) for table in answer_tables(data, question)],
+        "notes": [each for each in facts if each.subject not in (SHORT, "verdict")],
     }
-
-
-def _remarks(printed: Iterable[str]) -> list[str]:
-    """Lines of a command, such as "Frames: 66 of 66 ...", without the judgement, which the page shows elsewhere."""
-    texts: dict[str, list[str]] = {}
-    subject = ""
-    for line in printed:
-        head, statement = parted(line)
-        subject = head or subject
-        texts.setdefault(subject, []).append(statement)
-    kept = {name: said for name, said in texts.items() if name not in ("verdict", "error", "warning")}
-    return [f"{capitalized(name)}: {'; '.join(said)}" for name, said in kept.items()]
 
 
 def provenance(trial: TrialFiles) -> dict[str, object]:

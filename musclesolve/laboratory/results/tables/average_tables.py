@@ -6,8 +6,9 @@ from rich.table import Table
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import STRIDE_MEASURES
-from musclesolve.laboratory.results.tables.lines import line, names, numbers
+from musclesolve.laboratory.results.tables.lines import names, numbers
 
 
 def average_table(average: xr.Dataset) -> Table:
@@ -33,12 +34,14 @@ def average_table(average: xr.Dataset) -> Table:
     return rows
 
 
-def average_remarks(average: xr.Dataset) -> list[str]:
-    """Lines on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
+def average_facts(average: xr.Dataset) -> list[Fact]:
+    """Facts on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
     words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
-    text = [line(word, sentence) for key, word in words.items() for sentence in listed(average, key)]
+    table = [
+        plain_fact(subject, sentence) for key, subject in words.items() for sentence in listed(average, key)
+    ]
     if len(persons := listed(average, "persons")) > 1:
-        text.append(line("several persons", "; ".join(persons)))
+        table.append(plain_fact("several persons", "; ".join(persons)))
     if reserves := listed(average, "reserves"):
         shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
         legs = " and ".join(
@@ -47,5 +50,5 @@ def average_remarks(average: xr.Dataset) -> list[str]:
         )
         count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"
         bound = "muscle forces are a lower bound there (dotted in the figures)"
-        text.append(line("with reserve", f"{count}, {legs}: {bound}"))
-    return text
+        table.append(plain_fact("with reserve", f"{count}, {legs}: {bound}"))
+    return table

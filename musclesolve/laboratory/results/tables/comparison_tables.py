@@ -7,7 +7,7 @@ frames in which both have a valid solution:
     correlation     Pearson's; NaN where a force is constant
     peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
 
-On a page, a cell holds the numbers of both legs, and muscles and groups have a column for each cost.
+A cell holds the numbers of both legs, and muscles and groups have a column for each cost.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,19 +21,12 @@ from rich.table import Table
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import split_side, with_side
+from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import Facts, LegFacts
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import judge
 from musclesolve.laboratory.results.plausibility import criteria, plausibility
-from musclesolve.laboratory.results.tables.lines import (
-    decimal,
-    frame_csv,
-    lines,
-    names,
-    numbers,
-    titled_table,
-    words,
-)
+from musclesolve.laboratory.results.tables.lines import decimal, frame_csv, names, numbers
 
 CONSTANT_SPREAD = 1e-12
 """Relative spread below which a curve counts as constant and has no correlation."""
@@ -188,101 +181,50 @@ def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
     return np.clip((scaled[0] * scaled[1]).sum(axis=0), -1.0, 1.0)
 
 
-MOST_MUSCLES = 10
-MOST_ON_A_PAGE = 8
+MOST_MUSCLES = 8
 COUNTS = {
     "solved": "solved",
     "with reserve": "with_reserve",
-    "without valid solution": "without_solution",
+    "without solution": "without_solution",
     "not analyzed": "not_analyzed",
 }
 """Headings of the numbers of frames, with the facts of a leg."""
-NEEDLESS = "reserves that the muscles do not need"
-OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
-"""Headings of the measures of agreement, and their decimals."""
 
 
-def cost_tables(comparison: xr.Dataset) -> list[Table]:
-    """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
-    facts = ComparisonFacts(comparison)
-    tables = _tables_of_costs(facts)
-    for heading, table in tables.items():
-        table.title, table.title_justify = heading, "left"
-    emg = [
-        (channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
-        for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
-    ]
-    of_emg = (*names("channel"), *numbers(*facts.costs))
-    lost, needless = (
-        [(line,) for line in comparison.attrs.get(name, "").splitlines()]
-        for name in ("refused", "needless_reserves")
-    )
-    return [
-        *tables.values(),
-        *([titled_table("r of activation and EMG envelope", of_emg, emg)] if emg else []),
-        groups_table(facts),
-        muscles_table(facts),
-        *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
-        *([titled_table(NEEDLESS, words("cost and reserves"), needless)] if needless else []),
-    ]
+def comparison_tables(comparison: xr.Dataset) -> dict[str, Table]:
+    """Heading -> table: frames, contact forces and EMG if any, co-contraction, groups, and muscles that differ most.
 
-
-def _tables_of_costs(facts: ComparisonFacts) -> dict[str, Table]:
-    """Heading -> table with a row for each cost: frames, contact forces if any, co-contraction."""
-    legs = ", ".join(leg.name for leg in facts.legs)
-    tables = {f"frames ({legs})": _frames(facts)}
-    if "joint_reaction" in facts.comparison:
-        tables[f"peak contact force [body weights] ({legs})"] = _contact(facts)
-    return tables | {f"mean co-contraction [%] ({legs})": _co_contraction(facts)}
-
-
-def groups_table(facts: ComparisonFacts) -> Table:
-    """Peak force of every function group, and its agreement with the first cost."""
-    names = [str(name) for name in facts.comparison["function_group"].values]
-    return _agreement(facts, "function_group", names, f"against {facts.costs[0]}")
-
-
-def muscles_table(facts: ComparisonFacts) -> Table:
-    """The muscles with the largest root mean square difference between the costs."""
-    chosen = facts.most_different(MOST_MUSCLES)
-    title = f"against {facts.costs[0]}: the {len(chosen)} muscles that differ most"
-    return _agreement(facts, "muscle", chosen, title)
-
-
-def _agreement(facts: ComparisonFacts, dim: str, rows: Iterable[str], title: str) -> Table:
-    """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
-    columns = (*words(dim.replace("_", " ")), *numbers("peak [N]", *OF_PAIR, whole=True))
-    table, values = titled_table(title, columns, ()), facts.rows(dim)
-    for row in rows:
-        table.add_row(row)
-        for number, (cost, (peak, *pair)) in enumerate(zip(facts.costs, values[row], strict=True)):
-            agreement = zip(pair, OF_PAIR.values(), strict=True)
-            cells = [decimal(value, digits) if number else "" for value, digits in agreement]
-            last = number == len(facts.costs) - 1
-            table.add_row(f"  {cost}", decimal(peak, 0), *cells, end_section=last)
-    return table
-
-
-def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
-    """Summarize on less than a page: frames, contact forces, co-contraction, groups, muscles that differ most.
-
-    Every part has a heading, a table and a blank line.
+    They fit a terminal of 80 columns; `agreement_csv` has every muscle and measure.
     """
     facts = ComparisonFacts(comparison)
-    texts = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
     legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
-    parts: dict[str, str | Table | None] = {
-        "found in this trial": "\n".join(texts) or None,
-        **_tables_of_costs(facts),
-        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
-        f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
-        "costs left out": comparison.attrs.get("refused"),
-        NEEDLESS: comparison.attrs.get("needless_reserves"),
+    tables = {f"frames ({legs})": _frames(facts)}
+    if "joint_reaction" in comparison:
+        tables[f"peak contact force [body weights] ({legs})"] = _contact(facts)
+    if comparison.sizes.get("channel"):
+        tables["correlation r of activation and EMG envelope"] = _emg(facts)
+    return tables | {
+        f"mean co-contraction [%] ({legs})": _co_contraction(facts),
+        f"function groups: peak force [N] ({legs})": _groups(facts),
+        f"muscles that differ most: peak force ({apart}) [N]": _muscles(facts),
     }
-    return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
 
 
-def _page_table(first: str, headings: Iterable[str]) -> Table:
+def comparison_facts(comparison: xr.Dataset) -> list[Fact]:
+    """The errors and warnings on the trial, costs that were left out, and reserves that the muscles do not need."""
+    found = [
+        plain_fact(entry.severity, entry.line, severity=entry.severity)
+        for entry in ComparisonFacts(comparison).findings
+    ]
+    left = {"refused": "left out", "needless_reserves": "needless reserves"}
+    return found + [
+        plain_fact(subject, text)
+        for name, subject in left.items()
+        for text in comparison.attrs.get(name, "").splitlines()
+    ]
+
+
+def _table(first: str, headings: Iterable[str]) -> Table:
     style = {"box": box.SIMPLE_HEAD, "show_edge": False, "pad_edge": False, "padding": (0, 1, 0, 0)}
     return Table(*names(first), *numbers(*headings), **style)  # type: ignore[arg-type]
 
@@ -290,8 +232,8 @@ def _page_table(first: str, headings: Iterable[str]) -> Table:
 def _frames(facts: ComparisonFacts) -> Table:
     """A table of the frames by status under each cost, its certificate, and its agreement with EMG, if any."""
     emg = bool(facts.comparison.sizes.get("channel"))
-    headings = [*(name.replace(" valid", "") for name in COUNTS), "largest gap"]
-    table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])
+    headings = [*COUNTS, "largest gap"]
+    table = _table("cost", [*headings, *["EMG r median, mean"] * emg])
     for cost, under in facts.under.items():
         legs, largest = under.legs.values(), under.largest_gap
         counts = [", ".join(str(getattr(leg, fact)) for leg in legs) for fact in COUNTS.values()]
@@ -302,7 +244,7 @@ def _frames(facts: ComparisonFacts) -> Table:
 
 def _contact(facts: ComparisonFacts) -> Table:
     joints = list(next(iter(facts.under.values())).contact_by_joint)
-    table = _page_table("cost", [*joints, "verdict"])
+    table = _table("cost", [*joints, "verdict"])
     for cost, under in facts.under.items():
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
@@ -315,10 +257,17 @@ def _contact(facts: ComparisonFacts) -> Table:
     return table
 
 
+def _emg(facts: ComparisonFacts) -> Table:
+    table = _table("channel", facts.costs)
+    for channels in zip(*(under.channels for under in facts.under.values()), strict=True):
+        table.add_row(channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
+    return table
+
+
 def _co_contraction(facts: ComparisonFacts) -> Table:
     dofs = (dof for means in facts.co_contraction.values() for dof in means)
     angles = list(dict.fromkeys(split_side(dof)[0] for dof in dofs))
-    table = _page_table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])
+    table = _table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])
     for cost, means in facts.co_contraction.items():
         table.add_row(cost, *(_of_legs(facts, angle, means, 0, 100.0) for angle in angles))
     return table
@@ -332,8 +281,8 @@ def _of_legs(
     return ", ".join(decimal(factor * values.get(name, np.nan), digits) for name in names)
 
 
-def _page_of_groups(facts: ComparisonFacts) -> Table:
-    table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
+def _groups(facts: ComparisonFacts) -> Table:
+    table, peaks = _table("group", facts.costs), facts.rows("function_group")
     for group in dict.fromkeys(split_side(name)[0] for name in peaks):
         forces_of = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
         forces = (", ".join(decimal(row[k, 0], 0) for row in forces_of) for k in range(len(facts.costs)))
@@ -341,9 +290,9 @@ def _page_of_groups(facts: ComparisonFacts) -> Table:
     return table
 
 
-def _page_of_muscles(facts: ComparisonFacts) -> Table:
-    table, rows = _page_table("muscle", facts.costs), facts.rows("muscle")
-    for muscle in facts.most_different(MOST_ON_A_PAGE):
+def _muscles(facts: ComparisonFacts) -> Table:
+    table, rows = _table("muscle", facts.costs), facts.rows("muscle")
+    for muscle in facts.most_different(MOST_MUSCLES):
         (first, *_), *others = rows[muscle]
         cells = (f"{decimal(peak, 0)} ({decimal(apart, 0)})" for peak, apart, *_ in others)
         table.add_row(muscle, decimal(first, 0), *cells)

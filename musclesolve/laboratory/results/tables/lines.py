@@ -27,11 +27,6 @@ def lines(subject: str, statements: Iterable[str]) -> list[str]:
     return [line("" if number else subject, statement) for number, statement in enumerate(statements)]
 
 
-def parted(printed: str) -> tuple[str, str]:
-    """Split a line of `line` into subject and statement."""
-    return printed[: INDENT - 1].strip(), printed[INDENT:]
-
-
 def decimal(value: float, digits: int) -> str:
     """A number with some decimals, zero without a sign; a dash where it is not finite."""
     return f"{value:z.{digits}f}" if math.isfinite(value) else "-"

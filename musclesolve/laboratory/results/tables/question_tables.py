@@ -11,8 +11,9 @@ from rich.table import Table
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, sides_of, split_side
 from musclesolve.laboratory.results.dataset.result_quantities import along_heading
-from musclesolve.laboratory.results.finding import FINDINGS, Finding, stored_findings
-from musclesolve.laboratory.results.tables.lines import frame_csv, line, lines, show
+from musclesolve.laboratory.results.fact_table import SHORT, Fact, plain_fact, silent
+from musclesolve.laboratory.results.finding import FINDINGS, stored_findings
+from musclesolve.laboratory.results.tables.lines import frame_csv, show
 from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
@@ -23,28 +24,22 @@ TAKES_OVER = 0.05
 """Rise of the peak activation from which a muscle takes over."""
 QUESTION, NO_ANSWER = "question", "no_answer"
 """Attributes of an answer beside a result: its question, and the reason of a missing answer."""
+MOST_SAID = 3
+"""Groups, joints and muscles that a sentence names."""
 MOTION_HELD = "The motion is held in every answer: people would change it."
 
 
-def judgement_lines(answer: xr.Dataset) -> list[str]:
-    """Lines with the verdict on the trial, its errors and warnings, which hold for every answer."""
-    said = [line("verdict", f"{answer.attrs['verdict']} (the trial without this question)")]
-    for severity in ("error", "warning"):
-        said += lines(severity, [fault.line for fault in _faults(answer) if fault.severity == severity])
-    return said
+Rows = Iterator[Fact]
 
 
-def judgement_document(answer: xr.Dataset) -> dict[str, Any]:
-    """The verdict on the trial, its errors and warnings, for another program."""
-    return {
-        "verdict": str(answer.attrs["verdict"]),
-        "warnings": [fault.sentence for fault in _faults(answer)],
-    }
-
-
-def _faults(answer: xr.Dataset) -> list[Finding]:
+def _judgement(answer: xr.Dataset) -> Rows:
+    """The verdict on the trial, its errors and warnings, which hold for every answer."""
     stored = stored_findings(str(answer.attrs[FINDINGS]))
-    return [entry for entry in stored if entry.severity in ("error", "warning")]
+    faults = [entry for entry in stored if entry.severity in ("error", "warning")]
+    verdict = str(answer.attrs["verdict"])
+    yield plain_fact("verdict", f"{verdict} (the trial without this question)", verdict, "verdict")
+    yield silent([fault.sentence for fault in faults], "warnings")
+    yield from (plain_fact(fault.severity, fault.line, severity=fault.severity) for fault in faults)
 
 
 MARGINS = {
@@ -137,39 +132,72 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
-def margin_lines(answer: xr.Dataset) -> list[str]:
-    """Lines on the frames that count, the dispensable muscles, and the muscles that take over along the path."""
-    possible = answer["possible"]
+def margin_facts(answer: xr.Dataset) -> Rows:
+    """The least strengths, the frames that count, and the muscles that take over along the path."""
+    margins, possible = ordered_margins(answer), answer["possible"]
+    groups = margins[margins["kind"] == "group"]
+    needed, free = groups[groups["least_strength"] > 0.0], list(groups["of"][groups["least_strength"] == 0.0])
+    strengths = [
+        f"{100.0 * strength:.0f} % of the {sided(name)}"
+        for name, strength in zip(needed["of"], needed["least_strength"], strict=True)
+    ]
+    if strengths:
+        left = len(strengths) - MOST_SAID
+        more = f", and less of {left} others" if left > 0 else ""
+        least = f"The motion needs at least {', '.join(strengths[:MOST_SAID])}{more}"
+        yield plain_fact(SHORT, f"{least}, each with all others at full strength.")
+    if free:
+        yield plain_fact(SHORT, f"It is possible without any one of {len(free)} groups.")
+    yield from _judgement(answer)
+    records = margins.to_dict("records")
+    yield silent(
+        [row | {"dof": row["dof"] or None, "sign": row["sign"] or None} for row in records], "margins"
+    )
+    for name in ("frames", "frames_possible", "frames_impossible"):
+        yield silent(int(answer.attrs.get(name, 0)), name)
     counted = ", ".join(
         f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
         for side in map(str, possible["side"].values)
     )
-    margins = ordered_margins(answer)
-    free = margins["of"][(margins["kind"] == "group") & (margins["least_strength"] == 0.0)]
-    weak = str(answer.attrs["weak"])
-    said = [*judgement_lines(answer), line("frames", f"{counted} are possible, and count")]
-    relaxed = "0 in this answer, so that muscles may relax fully; the value of the trial may give another r with EMG"
-    said.append(line("least activation", relaxed))
-    if impossible := int(answer.attrs.get("frames_impossible", 0)):
-        said.append(line("impossible", f"{impossible} frames of a leg: all muscles together lack moments"))
-    if weak != "none":
-        said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
-    said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
-    gap = 100.0 * margins["gap"].max()
-    said.append(
-        line("gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength")
+    yield plain_fact("frames", f"{counted} are possible, and count")
+    yield plain_fact(
+        "least activation",
+        "0 in this answer, so that muscles may relax fully; the value of the trial may give another r with EMG",
     )
+    if impossible := int(answer.attrs.get("frames_impossible", 0)):
+        yield plain_fact("impossible", f"{impossible} frames of a leg: all muscles together lack moments")
+    weak = str(answer.attrs["weak"])
+    yield silent(weak, "weak")
+    if weak != "none":
+        yield plain_fact("weak already", f"{weak}; percent are of the strength that this leaves")
+    yield plain_fact("lacks first", "+: moment in the direction of the name; -: in the opposite one")
+    gap = 100.0 * margins["gap"].max()
+    yield plain_fact(
+        "gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength"
+    )
+    helps = assistance_facts(answer)
+    yield silent(helps, "assistance")
     if not bool(possible.all()):
-        helps = [
-            f"{fact['dof']} {fact['least_nm']:.1f} to {fact['greatest_nm']:.1f} N m ({fact['frames']} frames)"
-            for fact in assistance_facts(answer)
-        ]
+        torques = "; ".join(
+            f"{each['dof']} {each['least_nm']:.1f} to {each['greatest_nm']:.1f} N m ({each['frames']} frames)"
+            for each in helps
+        )
         none = "no torque about a single degree of freedom makes all frames possible"
-        said.append(line("assistance", "; ".join(helps) or none))
-    if len(free):
-        said.append(line("dispensable", f"{_what(answer)} possible without any one of: {'; '.join(free)}"))
-    of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
-    peak = answer["peak_activation"]
+        yield plain_fact("assistance", torques or none)
+    yield silent(_pair_margins(answer), "pairs")
+    if free:
+        yield plain_fact("dispensable", f"{_what(answer)} possible without any one of: {'; '.join(free)}")
+    yield from _path(answer)
+    yield plain_fact("note", MOTION_HELD)
+
+
+def _path(answer: xr.Dataset) -> Rows:
+    """Activations and contact forces that change while one group becomes weaker."""
+    of, least, peak = (
+        str(answer.attrs["path_of"]),
+        float(answer["strength"].values[-1]),
+        answer["peak_activation"],
+    )
     rise = peak.isel(strength=-1) - peak.isel(strength=0)
     taking = [
         f"{answer['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
@@ -177,7 +205,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
         if rise.values[k] > TAKES_OVER
     ]
     what = ", ".join(taking) or "no muscle rise by more than 0.05"
-    said.append(line("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}"))
+    yield plain_fact("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}")
     if "contact_peak" in answer:
         ends = answer["contact_peak"].isel(strength=[0, -1])
         moved = [
@@ -185,25 +213,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
             for k, joint in enumerate(map(str, answer["joint"].values))
             if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
         ]
-        said.append(line("contact [BW]", ", ".join(moved) or "does not change"))
-    return [*said, line("note", MOTION_HELD)]
-
-
-def margin_document(answer: xr.Dataset) -> dict[str, Any]:
-    """Margins as values for JSON."""
-    return {
-        "frames": int(answer.attrs["frames"]),
-        "frames_possible": int(answer.attrs["frames_possible"]),
-        "frames_impossible": int(answer.attrs.get("frames_impossible", 0)),
-        "weak": str(answer.attrs["weak"]),
-        **judgement_document(answer),
-        "assistance": assistance_facts(answer),
-        "pairs": _pair_margins(answer),
-        "margins": [
-            row | {"dof": row["dof"] or None, "sign": row["sign"] or None}
-            for row in ordered_margins(answer).to_dict("records")
-        ],
-    }
+        yield plain_fact("contact [BW]", ", ".join(moved) or "does not change")
 
 
 def margins_csv(answer: xr.Dataset) -> bytes:
@@ -301,8 +311,32 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     ]
 
 
-def scenario_lines(answer: xr.Dataset) -> list[str]:
-    """The muscle groups whose peak force changes most under each scenario, and the largest reserve."""
+def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any]) -> str:
+    """Effort, the contact force that changes most, and impossible frames of a scenario."""
+    parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
+    moved = {
+        joint: (peak, now["contact_peaks_bw"][joint])
+        for joint, peak in scenario["contact_peaks_bw"].items()
+        if peak is not None and now["contact_peaks_bw"][joint] is not None
+    }
+    if moved:
+        joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
+        after, before = moved[joint]
+        parts.append(
+            f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
+        )
+    lacking = scenario["with_reserve"] + scenario["without_solution"]
+    if lacking:
+        parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
+    return f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
+
+
+def scenarios_as_facts(answer: xr.Dataset) -> Rows:
+    """Changes under each scenario: effort and contact force, muscle groups, and the largest reserve."""
+    now, *others = scenarios = scenario_facts(answer)
+    yield from (plain_fact(SHORT, _scenario_in_short(now, scenario)) for scenario in others)
+    yield from _judgement(answer)
+    yield silent(scenarios, "scenarios")
     force = np.nan_to_num(answer["muscle_force"].transpose("scenario", "time", "muscle").values)
     groups = [
         " ".join((SIDE_NAMES.get(side_of(muscle), ""), group.replace("_", " "))).strip()
@@ -312,8 +346,7 @@ def scenario_lines(answer: xr.Dataset) -> list[str]:
     ]
     at = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
     peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in at.items()}
-    text = []
-    for number, facts in enumerate(scenario_facts(answer)[1:], 1):
+    for number, facts in enumerate(others, 1):
         change = {group: values[number] - values[0] for group, values in peaks.items()}
         order = sorted(change, key=lambda group: -abs(change[group]))[:3]
         said = [f"{group} {change[group]:+.0f} N" for group in order if abs(change[group]) >= 1.0]
@@ -336,11 +369,11 @@ def scenario_lines(answer: xr.Dataset) -> list[str]:
                 "if muscles served it, too"
             )
         lacks = f"{least}; lacks {facts['largest_reserve_nm']:.1f} N m at {facts['reserve_dof']}"
-        text.append(
-            f"{facts['scenario']}: peak force {', '.join(said) or 'of no group changes by 1 N'}"
-            + (lacks if facts["with_reserve"] else least)
+        changes = f"peak force {', '.join(said) or 'of no group changes by 1 N'}"
+        yield plain_fact(
+            "changes", f"{facts['scenario']}: {changes}{lacks if facts['with_reserve'] else least}"
         )
-    return [*judgement_lines(answer), *lines("changes", text), line("note", MOTION_HELD)]
+    yield plain_fact("note", MOTION_HELD)
 
 
 OTHER_LEG, ALL = "other_leg", "all_parts"
@@ -508,22 +541,28 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     return tables
 
 
-def contribution_document(answer: xr.Dataset) -> dict[str, Any]:
-    """Contributions as values for JSON."""
-    return {
-        "frames": int(answer.attrs["frames"]),
-        "frames_solved": int(answer.attrs["frames_solved"]),
+def contributions_as_facts(answer: xr.Dataset) -> Rows:
+    """The main contributions, the frames that count, the stances of each leg, the influence of the contact model."""
+    contributions = contribution_facts(answer)
+    for leg in dict.fromkeys(each["leg"] for each in contributions):
+        if parts := _most_of_leg(contributions, leg):
+            name = SIDE_NAMES.get(leg, leg).capitalize()
+            yield plain_fact(SHORT, f"{name} leg, mean over stance: most {', most '.join(parts)}.")
+    if not contributions:
+        yield plain_fact(SHORT, "No frame in which a foot touches the ground has forces of both legs.")
+    yield from _judgement(answer)
+    for name, value in {
         "contacts": [str(name) for name in answer["contact"].values],
-        **judgement_document(answer),
-        "contributions": contribution_facts(answer),
+        "contributions": contributions,
         "contact_forces": contact_facts(answer),
         "work": work_facts(answer),
-    }
-
-
-def contribution_lines(answer: xr.Dataset) -> list[str]:
-    """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
-    frames, solved = answer.attrs["frames"], answer.attrs["frames_solved"]
+    }.items():
+        yield silent(value, name)
+    frames, solved = int(answer.attrs["frames"]), int(answer.attrs["frames_solved"])
+    yield silent(solved, "frames_solved")
+    yield plain_fact(
+        "frames", f"{solved} of {frames} frames have forces of both legs and count", frames, "frames"
+    )
     time = answer["time"].values
     known = answer["center_acceleration"].notnull().all(["contact", "part", "axis"])
     stances = []
@@ -531,18 +570,31 @@ def contribution_lines(answer: xr.Dataset) -> list[str]:
         runs = true_runs((answer["touching"].sel(side=side) & known).values)
         spans = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
         stances.append(f"{SIDE_NAMES.get(side, side)} {spans or 'none'}")
-    return [
-        *judgement_lines(answer),
-        line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
-        line(
-            "stance", f"{'; '.join(stances)}. All of it counts, also of stances that the analyzed time cuts"
-        ),
-        line(
-            "contact",
-            "rocker: the foot turns forward and backward about the center of pressure; point: it turns freely about "
-            "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
-        ),
-    ]
+    every = "All of it counts, also of stances that the analyzed time cuts"
+    yield plain_fact("stance", f"{'; '.join(stances)}. {every}")
+    yield plain_fact(
+        "contact",
+        "rocker: the foot turns forward and backward about the center of pressure; point: it turns freely about "
+        "it; foot: it is held flat. Where all agree, the answer does not depend on the contact model",
+    )
+
+
+def _most_of_leg(contributions: list[dict[str, Any]], leg: str) -> list[str]:
+    """The groups of a leg that contribute most to support, propulsion and braking."""
+    of_leg, parts = (
+        [each for each in contributions if each["leg"] == leg and side_of(each["group"]) == leg],
+        [],
+    )
+    for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
+        values = {item["group"]: sign * item[f"{what}_m_s2"][0] for item in of_leg}
+        named = [
+            f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
+            for group in sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
+            if values[group] >= 0.05
+        ]
+        if named:
+            parts.append(f"{what} by {' and '.join(named)}")
+    return parts
 
 
 STANCE_PERCENT = np.arange(101.0)
@@ -600,81 +652,24 @@ def stance_csv(answer: xr.Dataset) -> bytes:
     return frame_csv(table.reset_index())
 
 
-MOST_SAID = 3
-"""Groups, joints and muscles that a sentence names."""
-
-
-def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
-    facts = contribution_facts(answer)
-    for leg in dict.fromkeys(fact["leg"] for fact in facts):
-        of_leg = [fact for fact in facts if fact["leg"] == leg and side_of(fact["group"]) == leg]
-        parts = []
-        for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
-            values = {item["group"]: sign * item[f"{what}_m_s2"][0] for item in of_leg}
-            said = [
-                f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
-                for group in sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
-                if values[group] >= 0.05
-            ]
-            if said:
-                parts.append(f"{what} by {' and '.join(said)}")
-        if parts:
-            yield f"{SIDE_NAMES.get(leg, leg).capitalize()} leg, mean over stance: most {', most '.join(parts)}."
-    if not facts:
-        yield "No frame in which a foot touches the ground has forces of both legs."
-
-
-def _margins_said(answer: xr.Dataset) -> Iterator[str]:
-    margins = ordered_margins(answer)
-    groups = margins[margins["kind"] == "group"]
-    needed = groups[groups["least_strength"] > 0.0]
-    said = [
-        f"{100.0 * strength:.0f} % of the {sided(name)}"
-        for name, strength in zip(needed["of"], needed["least_strength"], strict=True)
-    ]
-    free = len(groups) - len(needed)
-    if said:
-        more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
-        yield f"The motion needs at least {', '.join(said[:MOST_SAID])}{more}, each with all others at full strength."
-    if free:
-        yield f"It is possible without any one of {free} groups."
-
-
-def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
-    now, *others = scenario_facts(answer)
-    for scenario in others:
-        parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
-        moved = {
-            joint: (peak, now["contact_peaks_bw"][joint])
-            for joint, peak in scenario["contact_peaks_bw"].items()
-            if peak is not None and now["contact_peaks_bw"][joint] is not None
-        }
-        if moved:
-            joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
-            after, before = moved[joint]
-            parts.append(
-                f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
-            )
-        lacking = scenario["with_reserve"] + scenario["without_solution"]
-        if lacking:
-            parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
-        yield f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
-
-
-OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Any], ...]] = {
-    "contributions": (_contributions_said, contribution_tables, contribution_lines),
-    "margins": (_margins_said, margin_tables, margin_lines),
-    "what_if": (_scenarios_said, scenario_tables, scenario_lines),
+OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Rows], Callable[[xr.Dataset], list[Table]]]] = {
+    "contributions": (contributions_as_facts, contribution_tables),
+    "margins": (margin_facts, margin_tables),
+    "what_if": (scenarios_as_facts, scenario_tables),
 }
-"""Question -> the functions that make the sentences, tables and lines of its answer."""
+"""Question -> the functions that make the facts and the tables of its answer."""
 
 
-def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
-    """The answer to a question in sentences: the main facts for each leg or scenario."""
+def answer_facts(answer: xr.Dataset, question: str) -> list[Fact]:
+    """The facts of the answer to a question, those for each leg or scenario in short first."""
     return list(OF_QUESTION[question][0](answer))
 
 
-def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
-    """The tables and the lines that the command of a question prints."""
-    _, tables, remarks = (tell(answer) for tell in OF_QUESTION[question])
-    return tables, remarks
+def answer_tables(answer: xr.Dataset, question: str) -> list[Table]:
+    """The tables of the answer to a question."""
+    return OF_QUESTION[question][1](answer)
+
+
+def in_short(answer: xr.Dataset, question: str) -> str:
+    """The answer to a question in a few sentences."""
+    return " ".join(each.sentence for each in answer_facts(answer, question) if each.subject == SHORT)

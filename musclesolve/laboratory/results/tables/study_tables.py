@@ -14,8 +14,9 @@ from musclesolve._util.arrays import AnyArray, Array, grouped
 from musclesolve._util.messages import shortened
 from musclesolve.laboratory.results.dataset.quantities import shown
 from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.finding import Finding
-from musclesolve.laboratory.results.tables.lines import csv_text, decimal, line, numbers, titled_table, words
+from musclesolve.laboratory.results.tables.lines import csv_text, decimal, numbers, titled_table, words
 
 
 @dataclass(frozen=True)
@@ -214,16 +215,16 @@ def with_unit(number: str, unit: str) -> str:
     return number if unit in ("", "1") else f"{number} {unit}"
 
 
-def remarks_on_tests(comparisons: xr.Dataset) -> list[str]:
-    """Lines on the tests, on curves without difference, and on curves that could not be tested."""
+def facts_of_tests(comparisons: xr.Dataset) -> list[Fact]:
+    """Facts on the tests, on curves without difference, and on curves that could not be tested."""
     made = int(comparisons.attrs["tests"])
-    text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
+    table = [plain_fact("tested", sentence) for sentence in listed(comparisons, "said")]
     if made:
         first = sum(bool(test.clusters) and test.follows < 0 for test in curve_tests(comparisons))
-        text.append(line("difference", f"found by {first} of {made} tests"))
+        table.append(plain_fact("difference", f"found by {first} of {made} tests"))
     if partly := partly_tested(comparisons):
-        text.append(line("partly tested", partly))
-    return text + [line("note", note) for note in notes_on_tests(comparisons)]
+        table.append(plain_fact("partly tested", partly))
+    return table + [plain_fact("note", note) for note in notes_on_tests(comparisons)]
 
 
 def partly_tested(comparisons: xr.Dataset) -> str:

@@ -13,7 +13,8 @@ from synthetic_result import result as every_muscle
 import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results
-from musclesolve.laboratory.results.tables.average_tables import average_remarks, average_table
+from musclesolve.laboratory.results.fact_table import summary
+from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
 
 
 def result(**size):
@@ -225,7 +226,7 @@ def test_unlike_methods_are_listed(tmp_path):
         write_result(data, tmp_path / f"{digest}.nc")
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ab"])
     assert average.attrs["unlike"] == ["hip method: mapped or harrington"]
-    assert average_remarks(average) == ["unlike methods    hip method: mapped or harrington"]
+    assert summary(average_facts(average)) == "unlike methods    hip method: mapped or harrington"
     assert average.attrs["cutoff_hz"] == 6.0 and "hip_method" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
     assert average.attrs["unlike"] == ["cutoff hz: 6 or not stated", "hip method: mapped or not stated"]
@@ -279,9 +280,9 @@ def test_several_subjects_are_listed(tmp_path):
         write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
     mixed = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     assert mixed.attrs["subject"] == "several persons"
-    assert average_remarks(mixed) == ["several persons   S01 (70.25 kg); S02 (70.25 kg)"]
+    assert summary(average_facts(mixed)) == "several persons   S01 (70.25 kg); S02 (70.25 kg)"
     own = average_results([tmp_path / "a.nc", tmp_path / "c.nc"])
-    assert own.attrs["subject"] == "S01" and average_remarks(own) == []
+    assert own.attrs["subject"] == "S01" and average_facts(own) == []
 
 
 def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
@@ -302,7 +303,7 @@ def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     assert len(average.attrs["reserves"]) == 1 and average.attrs["reserves"][0].endswith(
         "6 frames with a reserve"
     )
-    (line,) = average_remarks(average)
+    (line,) = summary(average_facts(average)).splitlines()
     assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
     write_result(average, tmp_path / "average.nc")
     np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)

@@ -11,13 +11,14 @@ import pytest
 from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
+from musclesolve.laboratory.results.fact_table import summary
 from musclesolve.laboratory.results.finding import Finding, Where
 from musclesolve.laboratory.results.tables.study_tables import (
     Cluster,
     comparisons_csv,
+    facts_of_tests,
     findings_table,
     partly_tested,
-    remarks_on_tests,
     stretch,
     table_of_tests,
 )
@@ -52,7 +53,7 @@ def test_the_terminal_has_the_smallest_p_first_and_says_what_is_not_tested(compa
     text = console.file.getvalue()
     assert "fast - slow" in text and "<0.001" in text and "deg" in text
     assert table_of_tests(comparisons, most=1).row_count == 1
-    said = "\n".join(remarks_on_tests(comparisons))
+    said = summary(facts_of_tests(comparisons))
     assert "Bonferroni" in said and "1 of 2 tests" in said and "nothing varies" in said and "dof_2" in said
 
 

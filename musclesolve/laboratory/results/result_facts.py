@@ -1,21 +1,18 @@
-"""Statements about a result, which the summary, the JSON document, pages and desk print.
+"""The facts of a result and of an uncertainty, with their sentences: the table that everything reads.
 
 A function of `OF_RESULT` or `OF_UNCERTAINTY` states its topic with the numbers of `Facts`; the sentences stand in
-statements.toml, filled by `say`. No renderer formats a number again: it chooses by subject, section and severity.
+facts.toml, filled by `fact`.
 """
 
-import html
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from numbers import Real
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve.constants import DESIGNED, PREDICTED
@@ -29,6 +26,7 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     listed,
     text,
 )
+from musclesolve.laboratory.results.fact_table import Fact, Number, fact, number, plain_fact, silent
 from musclesolve.laboratory.results.facts import (
     FULL,
     LARGE_ERROR,
@@ -39,7 +37,6 @@ from musclesolve.laboratory.results.facts import (
     UncertainPeak,
     UncertaintyFacts,
 )
-from musclesolve.laboratory.results.finding import Units
 from musclesolve.laboratory.results.judgement import FULL_FOR, LABELS, judge, muscle_names
 from musclesolve.laboratory.results.plausibility import (
     DEGREES,
@@ -49,7 +46,6 @@ from musclesolve.laboratory.results.plausibility import (
     PLAUSIBLE,
     plausibility,
 )
-from musclesolve.laboratory.results.tables.lines import line
 from musclesolve.sharing.status import verdict_reason
 from musclesolve.version import __version__
 
@@ -71,214 +67,69 @@ CHOICES = {
 """Keys of the document and the attributes that they stand for."""
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number in a sentence, printed with few digits; a page keeps its full value and its name."""
-
-    name: str  # such as "pelvis_residual.peak_moment_nm"
-    value: float
-    text: str  # as it is printed
-
-    def __html__(self) -> str:
-        """Return the number as an element of a page."""
-        name, shown = html.escape(self.name), html.escape(self.text)
-        return f'<data data-name="{name}" value="{float(self.value)!r}">{shown}</data>'
-
-    def __str__(self) -> str:
-        """Return the number as it is printed."""
-        return self.text
+Rows = Iterator[Fact]
+OF_RESULT: list[Callable[[Facts], Rows]] = []
+OF_UNCERTAINTY: list[Callable[[UncertaintyFacts], Rows]] = []
+"""The functions that make the facts, in the order of the summary."""
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A statement about a result."""
-
-    subject: str  # what it is about, the first column of the summary; "" where only its value counts
-    path: tuple[str, ...]  # the place of the value in the document of --json; () where it has none
-    value: Any  # a number, a text, or several by their keys
-    unit: str = ""  # of a value that is one number; keys of several name theirs
-    pieces: tuple[str | Number, ...] = ()  # of the sentence
-    severity: str = ""  # severity of a finding; "remark", "limit" or "method"; "" for any other
-    section: str = ""  # of the report, which prints the sentence
-
-    @property
-    def sentence(self) -> str:
-        """The statement as it is printed; "" where there is nothing to print."""
-        return "".join(map(str, self.pieces))
-
-    def __html__(self) -> str:
-        """Return the statement as a part of a page, in which numbers keep their full value."""
-        return "".join(
-            html.escape(piece) if isinstance(piece, str) else piece.__html__() for piece in self.pieces
-        )
+def of_result(topic: Callable[[Facts], Rows]) -> Callable[[Facts], Rows]:
+    """Register a function that makes facts of every result, after the functions before it."""
+    OF_RESULT.append(topic)
+    return topic
 
 
-Said = Iterator[Statement]
-OF_RESULT: list[Callable[[Facts], Said]] = []
-OF_UNCERTAINTY: list[Callable[[UncertaintyFacts], Said]] = []
-"""The functions that make the statements, in the order of the summary."""
+def of_uncertainty(topic: Callable[[UncertaintyFacts], Rows]) -> Callable[[UncertaintyFacts], Rows]:
+    """Register a function that makes facts of every uncertainty."""
+    OF_UNCERTAINTY.append(topic)
+    return topic
 
 
-def of_result(says: Callable[[Facts], Said]) -> Callable[[Facts], Said]:
-    """Register a function that makes statements about every result, after the functions before it."""
-    OF_RESULT.append(says)
-    return says
-
-
-def of_uncertainty(says: Callable[[UncertaintyFacts], Said]) -> Callable[[UncertaintyFacts], Said]:
-    """Register a function that makes statements about every uncertainty."""
-    OF_UNCERTAINTY.append(says)
-    return says
-
-
-def sentences() -> dict[str, dict[str, Any]]:
-    """The entries of statements.toml by their codes."""
-    return bundled_toml(__package__, "statements.toml")
-
-
-def number(name: str, value: float, spec: str) -> Number:
-    """A number that is printed by a format; a dash where it is not finite."""
-    return Number(name, value, Units().format_field(value, spec))
-
-
-def say(code: str, value: Any = None, *within: str, subject: str = "", **words: Any) -> Statement:
-    """Make a statement with the sentence of a code of statements.toml.
-
-    Args:
-        code: the entry.
-        value: what the document holds under the key of the entry; the sentence may name its parts, or itself as
-            `value`. None: not known, and where the entry has a key the sentence `otherwise` is printed, or nothing.
-        within: names below the key.
-        subject: instead of the entry's.
-        words: further fields of the sentence: numbers, texts, sequences of both; None or "" leaves its part out.
-    """
-    about = sentences()[code]
-    path = (*about["key"].split("."), *within) if "key" in about else ()
-    known = {"value": value, **(value if isinstance(value, Mapping) else {}), **words}
-    parts = about["sentence"] if isinstance(about["sentence"], list) else [about["sentence"]]
-    filled: list[str | Number] = []
-    if path and value is None:
-        filled = [about["otherwise"]] if words.get("asked", False) else []
-    else:
-        for part in parts:
-            if (pieces := _filled(code, part, known)) is not None:
-                filled += [about.get("join", ""), *pieces] if filled else pieces
-    unit, severity, section = (about.get(name, "") for name in ("unit", "severity", "section"))
-    return Statement(subject or about.get("subject", ""), path, value, unit, tuple(filled), severity, section)
-
-
-def _filled(code: str, part: str, words: Mapping[str, Any]) -> list[str | Number] | None:
-    """The pieces of a part of a sentence; None where a field is missing."""
-    pieces: list[str | Number] = []
-    for literal, name, spec, conversion in Units().parse(part):
-        pieces.append(literal)
-        if name is None:
-            continue
-        value = words[name.partition("[")[0]]
-        if value is None or (isinstance(value, str | Sequence) and not value):
-            return None
-        value = Units().get_field(name, (), words)[0]
-        if isinstance(value, Real):
-            value = Units().convert_field(value, conversion)
-            pieces.append(number(f"{code}.{name}", value, spec) if spec else str(value))
-        elif isinstance(value, str):
-            pieces.append(value)
-        else:
-            pieces += value
-    return pieces
-
-
-def hold(value: Any, *path: str) -> Statement:
-    """Make a value of the document without a sentence."""
-    return Statement("", path, value)
-
-
-# The renderers
-
-
-def statements(
+def facts_of(
     result: xr.Dataset | Facts,
     uncertainty: xr.Dataset | None = None,
     damage: tuple[type[Exception], ...] = (),
-) -> list[Statement]:
-    """Return the statements about a result, and about its uncertainty where that is known.
+) -> list[Fact]:
+    """Return the facts of a result, and of its uncertainty where that is known.
 
     Args:
         result: of `run` or `share`.
         uncertainty: of the same trial.
-        damage: errors that a damaged file raises; a statement reports the damage in place of the missing statements.
+        damage: errors that a damaged file raises; a fact reports the damage in place of the missing facts.
     """
-    said = list(_said(OF_RESULT, result if isinstance(result, Facts) else Facts(result), damage))
+    table = list(_topics(OF_RESULT, result if isinstance(result, Facts) else Facts(result), damage))
     if uncertainty is None:
-        return [*said, hold(None, "uncertainty")]
-    return said + list(_said(OF_UNCERTAINTY, UncertaintyFacts(uncertainty), damage))
+        return [*table, silent(None, "uncertainty")]
+    return table + list(_topics(OF_UNCERTAINTY, UncertaintyFacts(uncertainty), damage))
 
 
-def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
+def _topics(topics: Iterable[Callable[[Any], Rows]], facts: Any, damage: tuple[type[Exception], ...]) -> Rows:
     faults = dict[str, str]()  # each fault once, with its first topic
-    for part in says:
+    for topic in topics:
         try:
-            yield from list(part(facts))
+            yield from list(topic(facts))
         except damage as fault:
             reason = f"not known: {type(fault).__name__}: {fault}".partition("\n")[0]
-            faults.setdefault(reason, part.__name__.replace("_", " "))
+            faults.setdefault(reason, topic.__name__.replace("_", " "))
     for reason, subject in faults.items():
-        yield Statement(subject, (), None, "", (reason,), "", "fit")
+        yield Fact((), None, pieces=(reason,), subject=subject, section="fit")
 
 
-def chosen(said: Iterable[Statement], *severities: str, section: str | None = None) -> list[Statement]:
-    """The statements with a sentence that have one of some severities; statements of a section where it is given."""
-    return [
-        statement
-        for statement in said
-        if statement.pieces and statement.severity in severities and section in (None, statement.section)
-    ]
-
-
-def rows(said: Iterable[Statement]) -> list[tuple[str, str]]:
-    """Subject and sentence of all statements except limits; a subject only in its first row.
-
-    What is said in short comes first, then the remarks, as on a page.
-    """
-    texts: dict[str, list[str]] = {"in short": [], "good to know": []}
-    for statement in chosen(said, "", "error", "warning", "remark"):
-        subject = "good to know" if statement.severity == "remark" else statement.subject
-        texts.setdefault(subject, []).append(statement.sentence)
-    return [("" if k else subject, text) for subject, of in texts.items() for k, text in enumerate(of)]
-
-
-def summary(said: Iterable[Statement]) -> str:
-    """The rows as lines."""
-    return "\n".join(line(*row) for row in rows(said))
-
-
-def document(said: Iterable[Statement]) -> dict[str, Any]:
-    """The values of the statements by their keys, as --json prints them."""
-    content: dict[str, Any] = {}
-    for statement in said:
-        if statement.path:
-            table = content
-            for name in statement.path[:-1]:
-                table = table.setdefault(name, {})
-            table[statement.path[-1]] = statement.value
-    return content
-
-
-# The statements on a result
+# The facts of a result
 
 
 @of_result
-def in_short(facts: Facts) -> Said:
+def in_short(facts: Facts) -> Rows:
     """State the result in at most ten plain sentences, for readers who do not know the method."""
     judged, plausible, time = judge(facts), plausibility(facts), facts.result["time"].values
-    yield say("short_use", use=judged.use)
-    yield say("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
+    yield fact("short_use", use=judged.use)
+    yield fact("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
     for side, leg in facts.legs.items():
         verb = "have" if side == OTHER else "has"
         if not (analyzed := leg.valid + leg.without_solution):
-            yield say("short_leg_not_analyzed", part=leg.part, verb=verb)
+            yield fact("short_leg_not_analyzed", part=leg.part, verb=verb)
             continue
-        yield say(
+        yield fact(
             "short_leg",
             part=leg.part,
             verb=verb,
@@ -310,42 +161,42 @@ def in_short(facts: Facts) -> Said:
             if "model_file" in facts.result.attrs
             else "body weight"
         )
-        yield say("short_joints", joints=", ".join(joints), weight=weight, compared=compared)
+        yield fact("short_joints", joints=", ".join(joints), weight=weight, compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
-        yield say("short_muscle", **strongest)
+        yield fact("short_muscle", **strongest)
     # Forces predicted from the motion agree with the motion by construction.
     if (
         text(facts.result, "ground_reactions") != PREDICTED
         and (residual := facts.pelvis_residual) is not None
     ):
         percent, limit = residual.peak_force_percent_body_weight, facts.result.attrs.get("balance_limit")
-        yield say("short_balance", percent=percent, limit=limit)
+        yield fact("short_balance", percent=percent, limit=limit)
     if facts.median_and_mean_correlation and not facts.follows_emg:
-        yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
+        yield fact("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
     if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
         todo = first[0]  # a fault that explains the failure is mended, the failure is not
         if todo.code == "implausible":
             todo = next((entry for entry in first if entry.code in plausible.causes), todo)
         ratio = todo.cost.ratio if todo.cost and todo is first[0] and not todo.decides else None
         decides = "it may explain the verdict" if todo.decides and todo.code != "implausible" else None
-        yield say(
+        yield fact(
             "short_todo", place=str(todo.where) or None, remedy=todo.remedy, ratio=ratio, decides=decides
         )
 
 
 @of_result
-def choices(facts: Facts) -> Said:
+def choices(facts: Facts) -> Rows:
     """State the subject and the trial, the choices on which the numbers depend, and the frames."""
     result, attrs, time = facts.result, facts.result.attrs, facts.result["time"].values
     hinges = [joint for joint in HINGES if attrs.get(f"{joint}_method") == FUNCTIONAL]
-    yield hold(attrs.get("musclesolve_version"), "version")
-    yield hold(attrs.get("trial_file") or attrs.get("model_file"), "trial")
-    yield hold({key: attrs.get(name) for key, name in SUBJECT_KEYS.items()}, "subject")
-    yield say("identity", identity=identity(result))
+    yield silent(attrs.get("musclesolve_version"), "version")
+    yield silent(attrs.get("trial_file") or attrs.get("model_file"), "trial")
+    yield silent({key: attrs.get(name) for key, name in SUBJECT_KEYS.items()}, "subject")
+    yield fact("identity", identity=identity(result))
     made = {key: attrs.get(name) for key, name in CHOICES.items()}
-    yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
-    yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
-    yield from (say("analyzed", text=sentence) for sentence in listed(result, "analyzed"))
+    yield fact("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
+    yield fact("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
+    yield from (fact("analyzed", text=sentence) for sentence in listed(result, "analyzed"))
     if facts.predicted:
         values: dict[str, Any] = {"origin": text(result, "ground_reactions")}
         for side, (frames, steps) in facts.predicted.items():
@@ -354,21 +205,21 @@ def choices(facts: Facts) -> Said:
             f"{SIDE_NAMES[side]} {count} frames, {steps} {'step' if steps == 1 else 'steps'}"
             for side, (count, steps) in facts.predicted.items()
         )
-        yield say("ground_reactions", values, feet=feet)
+        yield fact("ground_reactions", values, feet=feet)
 
 
 @of_result
-def judgement(facts: Facts) -> Said:
+def judgement(facts: Facts) -> Rows:
     """State the verdict with its reasons, the verdicts on the legs where they differ, and the findings."""
     judged = judge(facts)
-    yield say("judgement", judged.as_dict(), sentence=judged.sentence)
+    yield fact("judgement", judged.as_dict(), sentence=judged.sentence)
     legs = [
         f"{facts.legs[side].part} {LABELS[verdict].lower()}"
         for side, verdict in judged.legs.items()
         if side in SIDE_NAMES and side in facts.legs
     ]
     if len(set(judged.legs.values())) > 1:
-        yield Statement("verdict", (), None, "", (", ".join(legs),))
+        yield plain_fact("verdict", ", ".join(legs))
     alike = Counter((entry.severity, entry.remedy) for entry in judged.findings)
     left = alike.copy()
     for entry in judged.findings:  # a remedy of several is said once, behind the last of them
@@ -376,16 +227,16 @@ def judgement(facts: Facts) -> Said:
         left[key] -= 1
         of_these = f" of these {alike[key]}" if alike[key] > 1 else ""
         remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy.rstrip('.')}."
-        yield Statement(entry.severity, (), entry.as_dict(), "", (f"{entry.placed}{remedy}",), entry.severity)
-    yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
+        yield plain_fact(entry.severity, f"{entry.placed}{remedy}", entry.as_dict(), severity=entry.severity)
+    yield silent([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 
 
 @of_result
-def legs(facts: Facts) -> Said:
+def legs(facts: Facts) -> Rows:
     """State the numbers of frames of each leg by status, with times and reasons, and their optimality."""
-    yield hold({}, "legs")
+    yield silent({}, "legs")
     for leg in facts.legs.values():
-        yield say(
+        yield fact(
             *("legs", leg_document(leg), leg.name),
             subject=leg.part,
             unmeasured=leg.not_analyzed or None,
@@ -398,10 +249,10 @@ def legs(facts: Facts) -> Said:
                 for stretch in stretches
             ]
             frames, at = sum(stretch.count for stretch in stretches), shortened(times, MOST_STRETCHES)
-            yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
-        yield from (say("reason", subject=leg.part, text=reason) for reason in leg.reasons)
+            yield fact("failure", subject=leg.part, reason=reason, frames=frames, times=at)
+        yield from (fact("reason", subject=leg.part, text=reason) for reason in leg.reasons)
     gap = facts.largest_gap if np.isfinite(facts.largest_gap) else None
-    yield say("largest_gap", gap, asked=True, optimality=facts.optimality)
+    yield fact("largest_gap", gap, asked=True, optimality=facts.optimality)
 
 
 def leg_document(leg: LegFacts) -> dict[str, Any]:
@@ -425,10 +276,10 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 
 
 @of_result
-def tendons(facts: Facts) -> Said:
+def tendons(facts: Facts) -> Rows:
     """State the solution of the tendons, their distance from balance, the largest strains; none for rigid ones."""
     if (known := facts.tendons) is None:
-        yield hold(None, "tendons")
+        yield silent(None, "tendons")
         return
     balance, strains = known["balance"], {name: known[name] for name in ("achilles", "all")}
     value = {
@@ -437,42 +288,42 @@ def tendons(facts: Facts) -> Said:
         "largest_strain": strains,
     }
     steps = " and ".join(f"{count} ({_side(side)})" for side, count in known["iterations"].items())
-    yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
+    yield fact("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
     if balance is not None:
         leg, large = _side(balance["side"]), balance["large"] or None
-        yield say("tendon_balance", at=balance, leg=leg, limit=LARGE_ERROR, large=large)
+        yield fact("tendon_balance", at=balance, leg=leg, limit=LARGE_ERROR, large=large)
     words = [
         f"{whose} {100.0 * most['strain']:.1f} % ({most['muscle']} at {most['time_s']:.3f} s)"
         for whose, most in zip(("Achilles tendon", "of all"), strains.values(), strict=True)
         if most is not None
     ]
-    yield say("tendon_strain", strains="; ".join(words))
+    yield fact("tendon_strain", strains="; ".join(words))
 
 
 @of_result
-def fiber_lengths(facts: Facts) -> Said:
+def fiber_lengths(facts: Facts) -> Rows:
     """State the least and the greatest normalized fiber length, with their muscles."""
     known = facts.fibers is None and "least_normalized_fiber_length" in facts.result
-    yield say("fiber_lengths", facts.fibers, asked=known)
+    yield fact("fiber_lengths", facts.fibers, asked=known)
 
 
 @of_result
-def contact_forces(facts: Facts) -> Said:
+def contact_forces(facts: Facts) -> Rows:
     """The greatest contact force of each joint and of the parts of the knee, the right leg before the left one."""
     peaks = facts.contact_by_joint
     sided = [name for side, name in SIDE_NAMES.items() if any(side in of_legs for of_legs in peaks.values())]
-    yield say(
+    yield fact(
         *("contact_force_peaks_body_weights", _peaks(peaks) if "joint_reaction" in facts.result else None),
         legs=", ".join(sided),
         joints=_peak_words(peaks),
     )
     parts = facts.knee_peaks
-    yield say(
+    yield fact(
         *("knee_contact_peaks_body_weights", _peaks(parts) or None),
         parts=_peak_words(parts),
         spacing=facts.contact_spacing,
     )
-    yield hold(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
+    yield silent(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
 
 
 def _peaks(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[str, float]]:
@@ -491,7 +342,7 @@ def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> str:
 
 
 @of_result
-def plausible(facts: Facts) -> Said:
+def plausible(facts: Facts) -> Rows:
     """State the verdict with its movement, or the reason why nothing was compared; the warnings have the details."""
     judged, shown = plausibility(facts), judge(facts).ok
     implausible = judged.verdict == NOT_PLAUSIBLE
@@ -516,7 +367,7 @@ def plausible(facts: Facts) -> Said:
             for comparison in judged.comparisons
         ],
     }
-    yield say(
+    yield fact(
         *("plausibility", value),
         label=(judged.label.upper() if implausible else judged.label) if shown else "",
         words=judged.movement_words,
@@ -525,11 +376,11 @@ def plausible(facts: Facts) -> Said:
 
 
 @of_result
-def consistency(facts: Facts) -> Said:
+def consistency(facts: Facts) -> Rows:
     """State the method of consistency, where not the usual one, and the distances that it moved points."""
     result, moved = facts.result, facts.moved
     if moved is None:
-        yield hold(None, "consistency")
+        yield silent(None, "consistency")
         return
     value = {
         "rms_m": moved.overall,
@@ -539,35 +390,35 @@ def consistency(facts: Facts) -> Said:
     name = text(result, "consistency_method", "nearest")
     method = CONSISTENCY_METHODS[name]
     if name == "none":
-        yield say(
+        yield fact(
             "not_consistent", value, method=method, violation=float(result["constraint_violation"].max())
         )
     else:
         most = np.argsort(-moved.rms, kind="stable")[:MOST_MOVED]
         points = ", ".join(f"{moved.points[k]} {1000.0 * moved.rms[k]:.1f}" for k in most)
-        yield say("consistency", value, method=method, most=points)
-    yield say("weighted", points=", ".join(listed(result, "consistency_weights")))
-    yield say("borrowed", dofs=", ".join(listed(result, "borrowed_dofs")))
+        yield fact("consistency", value, method=method, most=points)
+    yield fact("weighted", points=", ".join(listed(result, "consistency_weights")))
+    yield fact("borrowed", dofs=", ".join(listed(result, "borrowed_dofs")))
     if text(result, "consistency_derivatives") == "splines":
         velocity, acceleration = (
             float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
         )
-        yield say("by_splines", velocity=velocity, acceleration=acceleration)
+        yield fact("by_splines", velocity=velocity, acceleration=acceleration)
 
 
 @of_result
-def residuals(facts: Facts) -> Said:
+def residuals(facts: Facts) -> Rows:
     """Peak and root mean square over the frames of the residual force and moment at the pelvis."""
     size, bound = facts.pelvis_residual, facts.result.attrs.get("balance_limit")
     beyond = "; ".join(_residual_beyond(facts)) if size else ""
     value, known = size and asdict(size), "pelvis_residual" in facts.result
-    yield say("pelvis_residual", value, limit=bound, beyond=beyond, asked=known)
+    yield fact("pelvis_residual", value, limit=bound, beyond=beyond, asked=known)
     if (change := facts.motion_change) is None:
-        yield hold(None, "motion_change")
+        yield silent(None, "motion_change")
         return
     of_points = sorted(change["rms_of_points_m"].items(), key=itemgetter(1), reverse=True)[:MOST_MOVED]
     most = ", ".join(f"{point} {1e3 * rms:.1f}" for point, rms in of_points)
-    yield say("motion_change", change, most=most)
+    yield fact("motion_change", change, most=most)
 
 
 def _residual_beyond(facts: Facts) -> list[str]:
@@ -580,10 +431,10 @@ def _residual_beyond(facts: Facts) -> list[str]:
 
 
 @of_result
-def emg(facts: Facts) -> Said:
+def emg(facts: Facts) -> Rows:
     """Median and mean of the correlations with EMG, then each channel with its delay."""
     if not facts.channels:
-        yield hold(None, "emg")
+        yield silent(None, "emg")
         return
     (median, mean), r = facts.median_and_mean_correlation or (None, None), facts.correlations
     channels = {
@@ -597,7 +448,7 @@ def emg(facts: Facts) -> Said:
     ends = [{"name": name, "r": r[name]} for name in sorted(r, key=lambda name: -r[name])]
     predicted = "each predicted while it alone is not followed, r"
     followed = [x for x in facts.followed_correlations.values() if np.isfinite(x)]
-    yield say(
+    yield fact(
         *("emg", value),
         count=len(channels),
         of=predicted if facts.predicts_emg else "r of activation and envelope",
@@ -613,40 +464,40 @@ def emg(facts: Facts) -> Said:
             coefficient = number(f"emg_correlation {channel.name}", channel.correlation, ".2f")
             delay = f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else ""
             pieces += [f"{', ' if pieces else ''}{channel.name} ", coefficient, delay]
-        yield say("channels", channels=pieces)
+        yield fact("channels", channels=pieces)
 
 
 @of_result
-def fascicles(facts: Facts) -> Said:
+def fascicles(facts: Facts) -> Rows:
     """State the agreement of each fiber length with the measured fascicle length."""
     certain = facts.result.attrs.get("fascicle_error_m")
     if not facts.fascicles:
-        yield hold(None, "fascicles")
+        yield silent(None, "fascicles")
     for name, fascicle in facts.fascicles.items():
-        yield say("fascicles", asdict(fascicle), name, certain=certain)
+        yield fact("fascicles", asdict(fascicle), name, certain=certain)
 
 
 @of_result
-def strides(facts: Facts) -> Said:
+def strides(facts: Facts) -> Rows:
     """State time, duration, stance, double support and speed of every recorded stride."""
     stride_rows: list[dict[str, Any]] = [
         {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
         | {measure.key: stride.measures.get(measure.variable) for measure in STRIDE_MEASURES if measure.key}
         for stride in facts.strides
     ]
-    yield hold(stride_rows, "strides")
+    yield silent(stride_rows, "strides")
     for stride in stride_rows[:MOST_STRETCHES]:
         known = {
             key: value if isinstance(value, str) or (value is not None and np.isfinite(value)) else None
             for key, value in stride.items()
         }
-        yield say("stride", known)
+        yield fact("stride", known)
     if len(stride_rows) > MOST_STRETCHES:
-        yield say("more_strides", count=len(stride_rows) - MOST_STRETCHES)
+        yield fact("more_strides", count=len(stride_rows) - MOST_STRETCHES)
 
 
 @of_result
-def metabolic_rate(facts: Facts) -> Said:
+def metabolic_rate(facts: Facts) -> Rows:
     """The gross metabolic rate over complete strides, and the cost of transport."""
     rate = facts.metabolic_rate
     document = None
@@ -658,49 +509,49 @@ def metabolic_rate(facts: Facts) -> Said:
             "speed_m_s": rate.speed if np.isfinite(rate.speed) else None,
             "measured_w_kg": rate.measured if np.isfinite(rate.measured) else None,
         }
-        yield say("metabolic_rate", document)
-    yield hold(document, "metabolic_rate")
+        yield fact("metabolic_rate", document)
+    yield silent(document, "metabolic_rate")
 
 
 @of_result
-def notes(facts: Facts) -> Said:
+def notes(facts: Facts) -> Rows:
     """State the notes of the analysis, and the parts that it completed."""
     for name in ("notes", "completed"):
-        yield hold(listed(facts.result, name), name)
-        yield from (say(name, text=note) for note in listed(facts.result, name))
+        yield silent(listed(facts.result, name), name)
+        yield from (fact(name, text=note) for note in listed(facts.result, name))
 
 
 # Remarks on what was left out or not compared; cautions are findings
 
 
 @of_result
-def frames_left_out(facts: Facts) -> Said:
+def frames_left_out(facts: Facts) -> Rows:
     """Name frames and legs that were not analyzed, and results of another version."""
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analyzed:
-            yield say("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
+            yield fact("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
     if len(facts.legs) == 1 and OTHER not in facts.legs:
-        yield say("one_leg", part=next(iter(facts.legs.values())).part)
+        yield fact("one_leg", part=next(iter(facts.legs.values())).part)
     if (change := facts.motion_change) is not None:
-        yield say("motion_changed", **change)
+        yield fact("motion_changed", **change)
     version = text(facts.result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"
-        yield say("version", made=made, this=__version__)
+        yield fact("version", made=made, this=__version__)
 
 
 @of_result
-def muscles_at_limit(facts: Facts) -> Said:
+def muscles_at_limit(facts: Facts) -> Rows:
     """Name the muscles that work at full activation for a while; those that do so for long are findings."""
     if full := [entry for entry in facts.muscles_at_limit if entry.share <= FULL_FOR]:
         work = "muscle works" if len(full) == 1 else "muscles work"
-        yield say("full", count=len(full), work=work, muscles=muscle_names(entry.muscle for entry in full))
+        yield fact("full", count=len(full), work=work, muscles=muscle_names(entry.muscle for entry in full))
         if {"force_capacity", "fiber_velocity"} <= set(facts.result.variables):
             yield from _shortening(facts.result, full[0].muscle)
 
 
-def _shortening(result: xr.Dataset, muscle: str) -> Said:
+def _shortening(result: xr.Dataset, muscle: str) -> Rows:
     """State how fast the fibers of a muscle shorten at full activation, and the force that this leaves."""
     names = "activation", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"
     curves = result[list(names)].sel(muscle=muscle)
@@ -709,7 +560,7 @@ def _shortening(result: xr.Dataset, muscle: str) -> Said:
     speed = -curves["fiber_velocity"] / curves["optimal_fiber_length"]
     if float(capacity.max()) < 1.0 and float(speed.min()) > 0.0:
         rigid = "" if is_elastic(result) else " A rigid tendon leaves the whole shortening to the fibers."
-        yield say(
+        yield fact(
             "full_shortening",
             muscle=muscle_names([muscle]),
             lowest=100.0 * float(capacity.min()),
@@ -720,69 +571,69 @@ def _shortening(result: xr.Dataset, muscle: str) -> Said:
 
 
 @of_result
-def residual_in_doubt(facts: Facts) -> Said:
+def residual_in_doubt(facts: Facts) -> Rows:
     """Repeat the sentence on the residual, whose verdict is among the findings."""
-    yield from (say("residual", text=sentence) for sentence in _residual_beyond(facts))
+    yield from (fact("residual", text=sentence) for sentence in _residual_beyond(facts))
 
 
 @of_result
-def emg_in_doubt(facts: Facts) -> Said:
+def emg_in_doubt(facts: Facts) -> Rows:
     """State the reason why activation is not compared with EMG, or with which muscles it is not."""
     if not facts.correlations:
         yield why_no_emg(facts)
         return
     if facts.follows_emg:
-        yield say("predicted" if facts.predicts_emg else "tracked")
+        yield fact("predicted" if facts.predicts_emg else "tracked")
     muscles = [name for channel in facts.channels if channel.muscles for name in channel.muscles.split(", ")]
     legs = set(map(side_of, muscles)) if muscles else set(facts.legs)
-    yield from (say("emg_of_leg", part=leg.part) for side, leg in facts.legs.items() if side not in legs)
+    yield from (fact("emg_of_leg", part=leg.part) for side, leg in facts.legs.items() if side not in legs)
 
 
-def why_no_emg(facts: Facts) -> Statement:
+def why_no_emg(facts: Facts) -> Fact:
     """Return the reason why activations are not compared with EMG."""
-    return say("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
+    return fact("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
 
 
 @of_result
-def choices_in_doubt(facts: Facts) -> Said:
+def choices_in_doubt(facts: Facts) -> Rows:
     """Name choices that need caution: events from markers, no passive forces, joints without markers."""
     result = facts.result
     if "event_source" in result and "markers" in set(map(str, result["event_source"].values)):
-        yield say("events")
+        yield fact("events")
     if text(result, "passive") == "none":
-        yield say("passive")
+        yield fact("passive")
     locked = [dof.replace("_", " ") for dof in listed(result, "locked_dofs")]
-    yield say("locked", dofs=shortened(locked, 12))
+    yield fact("locked", dofs=shortened(locked, 12))
 
 
 @of_result
-def method(facts: Facts) -> Said:
+def method(facts: Facts) -> Rows:
     """State the limits of the method: own skeleton, OpenSim model or model of a simulator; rigid or elastic tendons."""
     if simulator := facts.result.attrs.get("simulator"):
-        yield say("minimum")
-        yield say("simulated", simulator=simulator)
-        yield say("purpose")
+        yield fact("minimum")
+        yield fact("simulated", simulator=simulator)
+        yield fact("purpose")
         return
     kind = "elastic_tendons" if is_elastic(facts.result) else "rigid_tendons"
     skeleton = ("opensim",) if MODEL in facts.result.attrs else ("foot", "knee")
     for code in ("minimum", kind, "strength", "ligaments", *skeleton, "markers", "purpose"):
-        yield say(code)
+        yield fact(code)
 
 
 def _side(side: str) -> str:
     return SIDE_NAMES.get(side, side)
 
 
-# The statements on an uncertainty
+# The facts of an uncertainty
 
 
 @of_uncertainty
-def samples(facts: UncertaintyFacts) -> Said:
+def samples(facts: UncertaintyFacts) -> Rows:
     """State the number of samples, the certainty of standard deviations, and the share of samples with a reserve."""
     answer, attrs = facts.answer, {"sampling": "random"} | facts.answer.attrs
     keys = ("samples", "sampling", "failed_samples", "seed")
     for key in keys:
-        yield hold(attrs[key], "uncertainty", key)
+        yield silent(attrs[key], "uncertainty", key)
     failed = int(attrs["failed_samples"])
     rough = (2.0 * max(int(attrs["samples"]) - failed - 1, 1)) ** -0.5  # of normal errors
     shares = {str(side): answer["reserve_share"].sel(side=side) for side in answer["side"].values}
@@ -791,7 +642,7 @@ def samples(facts: UncertaintyFacts) -> Said:
         for side, share in shares.items()
         if np.isfinite(share).any()
     )
-    yield say(
+    yield fact(
         *("uncertainty", {key: attrs[key] for key in keys}),
         designed="designed" if attrs["sampling"] == DESIGNED else None,
         failed=failed or None,
@@ -801,23 +652,23 @@ def samples(facts: UncertaintyFacts) -> Said:
 
 
 @of_uncertainty
-def uncertain_peaks(facts: UncertaintyFacts) -> Said:
+def uncertain_peaks(facts: UncertaintyFacts) -> Rows:
     """The peak of every contact force and of the least certain muscles, with the sources that matter most.
 
     The sources are named with the muscles where no contact forces are known.
     """
     peaks = "peaks in stance" if "ground_reaction_force" in facts.answer else "peaks"
-    yield hold({}, "uncertainty", "contact_force_peaks_body_weights")
+    yield silent({}, "uncertainty", "contact_force_peaks_body_weights")
     for name, at in facts.contact.items():
         stem, side = split_side(name)
         joint = f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
         value = at and _uncertain(at, facts.body_weight)
-        yield hold(value, "uncertainty", "contact_force_peaks_body_weights", name)
+        yield silent(value, "uncertainty", "contact_force_peaks_body_weights", name)
         if at is None:
-            yield say("no_uncertain_contact", subject=peaks, joint=joint)
+            yield fact("no_uncertain_contact", subject=peaks, joint=joint)
         else:
-            yield say("uncertain_contact", value, subject=peaks, joint=joint, sources=at.main_sources())
-    yield hold(
+            yield fact("uncertain_contact", value, subject=peaks, joint=joint, sources=at.main_sources())
+    yield silent(
         {name: at and _uncertain(at, 1.0) for name, at in facts.muscles.items()},
         *("uncertainty", "muscle_force_peaks_n"),
     )
@@ -825,29 +676,29 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
         :MOST_MUSCLES
     ]
     if not least:
-        yield say("no_valid_leg")
+        yield fact("no_valid_leg")
     elif facts.contact:
-        yield say("least_certain", peaks=peaks, muscles=", ".join(words for words, _ in least), sources="")
+        yield fact("least_certain", peaks=peaks, muscles=", ".join(words for words, _ in least), sources="")
     else:
         for words, at in least:
-            yield say("least_certain", peaks=peaks, muscles=words, sources=at.main_sources())
+            yield fact("least_certain", peaks=peaks, muscles=words, sources=at.main_sources())
     missing = facts.answer.attrs["without_contributions"]
-    yield hold(missing or None, "uncertainty", "without_contributions")
+    yield silent(missing or None, "uncertainty", "without_contributions")
     if missing:
-        yield say("no_contributions", why=missing)
+        yield fact("no_contributions", why=missing)
 
 
 @of_uncertainty
-def first_order(facts: UncertaintyFacts) -> Said:
+def first_order(facts: UncertaintyFacts) -> Rows:
     """State the share of values in which the first order, the base of the contributions, agrees with the samples."""
     shares = facts.first_order_shares
-    yield hold(shares or None, "uncertainty", "near_first_order")
+    yield silent(shares or None, "uncertainty", "near_first_order")
     if shares:
         words = {"muscle_force": "muscle forces", "contact_force": "contact forces"}
         near = " and ".join(f"{100.0 * share:.0f} % of the {words[name]}" for name, share in shares.items())
         few = "by few directions" if facts.answer.attrs.get("sampling") == DESIGNED else None
         within, frames = facts.first_order_between_bounds, facts.one_sided_frames
-        yield say("first_order", near=near, few=few, within=within, frames=frames or None)
+        yield fact("first_order", near=near, few=few, within=within, frames=frames or None)
 
 
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:
