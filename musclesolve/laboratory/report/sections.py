@@ -10,17 +10,9 @@ from markupsafe import Markup
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.laboratory.plotting.figure_names import figures_by
-from musclesolve.laboratory.plotting.result.page_charts import chart_of
+from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.report.content import trial_sections as content
-from musclesolve.laboratory.report.content.pieces import (
-    Absent,
-    Picture,
-    caption,
-    charted,
-    drawn,
-    figures_of,
-    plain,
-)
+from musclesolve.laboratory.report.content.pieces import Absent, Picture, drawn, figures_of, plain
 from musclesolve.laboratory.report.inputs import (
     ANSWERS,
     COMPARISON,
@@ -108,8 +100,8 @@ def pictures_of(trial: TrialFiles, key: str) -> Iterator[Picture]:
         for name, draw in figures_of(data, kind).items():
             if kind != RESULT:
                 yield drawn(f"{key}-{name}", name, draw, data)
-            elif chart := chart_of(name):
-                yield charted(f"{key}-{name}", name, chart, trial.facts, caption(name, draw))
+            elif chart_of(draw):  # figures with a bar for each point or marker are files alone
+                yield drawn(f"{key}-{name}", name, draw, trial.facts)
 
 
 def moving(trial: TrialFiles) -> Picture:

@@ -40,4 +40,5 @@ def test_reserves(shared: xr.Dataset, tmp_path: Path) -> None:
     hip, ankle = reserves(shared).axes
     drawn = [np.asarray(line.get_ydata(), float) for line in hip.lines if len(line.get_ydata()) == 31]
     np.testing.assert_allclose(np.nanmax(np.abs(drawn)), np.abs(shared["reserve_moment"].values).max())
-    assert ankle.get_ylim() == (-1.0, 1.0)
+    low, high = ankle.get_ylim()
+    assert low <= -1.0 and high >= 1.0, "a negligible reserve looks small"

@@ -11,21 +11,21 @@ from report_inputs import small, with_emg, written
 from synthetic_result import few_muscles, result, with_fascicles, with_tendons, with_troubles
 
 from musclesolve.laboratory.plotting.page.chart import PIXEL, round_numbers
+from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.plotting.page.page_style import page_style
-from musclesolve.laboratory.plotting.result.page_charts import chart_of
 from musclesolve.laboratory.report.content.pieces import figures_of
 from musclesolve.laboratory.report.inputs import RESULT
 from musclesolve.laboratory.results.facts import Facts
 
 TRIAL = with_emg(with_fascicles(with_tendons(with_troubles(small()))))
 FIGURES = figures_of(TRIAL, RESULT)
-CHARTS = [name for name in FIGURES if chart_of(name)]
+CHARTS = [name for name, draw in FIGURES.items() if chart_of(draw)]
 ONLY_FILES = {"consistency_shift", "cutoff_and_noise"}
 """Figures with bars for each point or marker."""
 
 
 def tree(name, data):
-    return ElementTree.fromstring(f"<div>{chart_of(name)(Facts(data)).html()}</div>")
+    return ElementTree.fromstring(f"<div>{chart_of(FIGURES[name])(Facts(data)).html()}</div>")
 
 
 def words(part):
@@ -112,7 +112,7 @@ def test_no_sign_of_a_name_becomes_markup():
     evil = "<script>alert(1)</script>"
     data = few_muscles(result())
     data = data.assign_coords(muscle=[f"{evil}_r", *data["muscle"].values[1:]])
-    text = chart_of("activations")(Facts(data)).html()
+    text = chart_of(FIGURES["activations"])(Facts(data)).html()
     assert "<script" not in text and "&lt;script" in text
 
 

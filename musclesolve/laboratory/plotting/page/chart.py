@@ -1,22 +1,24 @@
-"""Charts of a page of HTML: panels of curves as small SVGs in a grid of the page, written directly from their numbers.
+"""Charts: panels of curves, bands and bars with the words that explain them, each described once.
 
-A page has some hundred panels, which matplotlib would need several times as long for as the computation of a result.
-The browser breaks lines and arranges the panels, in as many columns as the window has space for; matplotlib draws the
-figures of files. `values.js` reads the values under the pointer from the paths and from three attributes of a panel:
-its box, and the ends of its axes.
+`Chart.html` paints a chart for a page of HTML, `chart_figure` for files and axes of a user. A page has some hundred
+panels, for which matplotlib would need several times as long as the computation of a result. There a panel is a small
+SVG in a grid, written directly from its numbers; the browser breaks lines and arranges the panels, in as many columns
+as the window has space for. `values.js` reads the values under the pointer from the paths and from three attributes of
+a panel: its box, and the ends of its axes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.laboratory.plotting.page.curves import Legs
+from musclesolve.laboratory.plotting.page.curves import Abscissa
 from musclesolve.laboratory.plotting.page.marks import Area, Bars, Line, Mark, Points, Uprights
 from musclesolve.laboratory.plotting.page.page_style import Key
 
@@ -30,7 +32,7 @@ STRAIGHT = 0.5
 """Units by which a point that is left out may lie above or below the line through its neighbors."""
 PASSES = 2
 """Times that points are left out: the line is at most two times `STRAIGHT` beside one of them."""
-MARGIN = 0.08
+MARGIN = 0.1
 """Share of the range of the curves that is left free above and below them."""
 TICKS = 4
 """Usual number of ticks of a vertical axis."""
@@ -48,20 +50,26 @@ class Panel:
     marks: Sequence[Mark]
     unit: str = ""
     note: str = ""  # below the title
+    more: str = ""  # a note above the right end; in a page behind the other one
     low: float | None = None  # ends of the vertical axis that do not follow from the curves
     high: float | None = None
     least: float = 0.0  # least length of the vertical axis
     has_zero: bool = True  # whether the axis includes zero, with a line
     across: str = ""  # label of a horizontal axis of its own, whose ends follow from the lines
+    square: bool = False  # whether both axes have the same scale, in a file
 
 
 @dataclass
 class Chart:
     """Panels over the same horizontal axis, and the words that explain them."""
 
-    legs: Legs  # of the horizontal axis
+    x: Abscissa  # the horizontal axis
+    of: xr.Dataset  # which a file names below its title
+    title: str  # of the page of a file
     panels: Sequence[Panel | None]  # row by row; None: an empty place
     columns: int = 4  # of a wide window
+    abreast: int = 2  # columns of a file, where their names fit
+    row: float = 0.2  # height of a row of a file, as a share of A4
     vertical: str = ""  # what the vertical axes show, where that is the same of all panels
     entries: Mapping[str, Any] = field(default_factory=dict)  # of the legend, as of `DrawnSheet.add_legend`
     notes: list[str] = field(default_factory=list)
@@ -76,11 +84,10 @@ class Chart:
 
     def html(self) -> str:
         """The chart as HTML."""
-        x = self.legs.x
-        words = [f"{self.vertical}, " if self.vertical else "", f"over {x.label}"]
+        words = [f"{self.vertical}, " if self.vertical else "", f"over {self.x.label}"]
         legend = "".join(f"<li>{_sample(entry)}{escape(text)}</li>" for text, entry in self.entries.items())
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        panels = "".join(_panel(panel, x.label, x.limits) for panel in self.panels)
+        panels = "".join(_panel(panel, self.x.label, self.x.limits) for panel in self.panels)
         return (
             f'<ul class="legend">{legend}</ul>{notes}<p>{escape("".join(words))}</p>'
             f'<div class="panels of{self.columns}">{panels}</div>'
@@ -122,7 +129,7 @@ def _panel(panel: Panel | None, label: str, limits: tuple[float, float]) -> str:
         low, high = float(np.nanmin(places)), float(np.nanmax(places))
         widening = 0.5 * (high <= low)  # a path of one point
         limits, label = (low - widening, high + widening), panel.across
-    scale = _Scale(limits, _ends(panel))
+    scale = _Scale(limits, vertical_ends(panel))
     ticks = round_numbers(*limits, 5) if limits != (0.0, 100.0) else [0.0, 50.0, 100.0]
     upward = [tick for tick in round_numbers(*scale.y, TICKS) if scale.y[0] <= tick <= scale.y[1]]
     grid = "".join(f"M{scale.across(tick):.0f} {TOP}v{scale.tall}" for tick in ticks)
@@ -146,8 +153,9 @@ def _panel(panel: Panel | None, label: str, limits: tuple[float, float]) -> str:
     ends = {"x": scale.x, "y": scale.y}
     data = {"box": box, **{name: f"{low:.7g} {high:.7g}" for name, (low, high) in ends.items()}}
     named = "".join(f' data-{name}="{text}"' for name, text in (data | {"across": escape(label)}).items())
+    words = "; ".join(filter(None, (panel.note, panel.more)))
     unit = f" <small>[{escape(panel.unit)}]</small>" if panel.unit else ""
-    note = "".join(f"<p>{escape(text)}</p>" for text in (panel.note, panel.across) if text)
+    note = "".join(f"<p>{escape(text)}</p>" for text in (words, panel.across) if text)
     return (
         f'<div class="panel"><p class="name">{escape(panel.title)}{unit}</p>{note}'
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(panel.title)}"{named}>'
@@ -155,7 +163,7 @@ def _panel(panel: Panel | None, label: str, limits: tuple[float, float]) -> str:
     )
 
 
-def _ends(panel: Panel) -> tuple[float, float]:
+def vertical_ends(panel: Panel) -> tuple[float, float]:
     """The ends of the vertical axis: stated, or beyond the curves and areas."""
     arrays = [mark.values for mark in panel.marks if isinstance(mark, Line) and mark.is_scaled]
     arrays += [end for mark in panel.marks if isinstance(mark, Area) for end in (mark.low, mark.high)]
@@ -169,6 +177,13 @@ def _ends(panel: Panel) -> tuple[float, float]:
         )
     space = MARGIN * (high - low)
     return low - space * (0.3 if panel.low is not None else 1.0), high + space * (panel.high is None)
+
+
+def with_one_scale(panels: Sequence[Panel]) -> list[Panel]:
+    """The panels of a row with the same ends of their vertical axes."""
+    ends = [vertical_ends(panel) for panel in panels]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return [replace(panel, low=panel.low if panel.low == 0.0 else low, high=high) for panel in panels]
 
 
 def round_numbers(low: float, high: float, count: int) -> list[float]:
@@ -189,6 +204,13 @@ def _numbers(ticks: Sequence[float]) -> list[str]:
 def _mark(mark: Mark, scale: _Scale) -> str:
     """The SVG of a mark; empty where none of it lies in the box."""
     match mark:
+        case Line() if mark.style.get("marker") == "o":
+            half = 2 * PIXEL
+            path = "".join(
+                f"M{x - half:.0f} {y:.0f}a{half} {half} 0 1 0 {2 * half} 0a{half} {half} 0 1 0 {-2 * half} 0z"
+                for x, y in zip(scale.across(mark.place), scale.up(mark.values), strict=True)
+            )
+            return f'<path d="{path}"{_fill(mark.style)}/>'
         case Line():
             path = curve_path(scale.across(mark.place), scale.up(scale.within(mark.values)))
             name = "" if mark.label.startswith("_") else f' data-of="{escape(mark.label)}"'

@@ -267,18 +267,10 @@ class Legs:
         """Whether a frame of a leg needs a reserve or has no valid solution."""
         return any(leg.reserve.any() or leg.failed.any() for leg in self.validity.values())
 
-    def draw_muscle(self, axes: Axes, name: str, values: Array) -> None:
-        """Draw `muscle_curves` into a panel."""
-        paint(axes, self.muscle_curves(name, values))
-
     def muscle_curves(self, name: str, values: Array) -> list[Mark]:
         """The curve of a muscle in the color of its side, with the verdict of the coordinates that it acts on."""
         verdict, side = self.muscle_sides[name], side_of(name)
         return self.curves(side if side in self.sides else verdict, values, verdict=verdict)
-
-    def draw(self, axes: Axes, side: str, values: Array, **how: Any) -> None:
-        """Draw `curves` into a panel."""
-        paint(axes, self.curves(side, values, **how))
 
     def curves(
         self,
@@ -382,9 +374,11 @@ class Legs:
             },
         )
 
-    def draw_both(self, axes: Axes, stem: str, values: xr.DataArray, *, measured: bool = False) -> None:
-        """Draw `curves_of_both` into a panel."""
-        paint(axes, self.curves_of_both(stem, values, measured=measured))
+    def curves_of_legs(self, curves: Mapping[str, Array], *, measured: bool = False) -> list[Mark]:
+        """The curves (T,) of some legs, by side."""
+        return [
+            mark for side, values in curves.items() for mark in self.curves(side, values, measured=measured)
+        ]
 
     def curves_of_both(self, stem: str, values: xr.DataArray, *, measured: bool = False) -> list[Mark]:
         """The curves of both legs of a quantity over time and names, such as degrees of freedom; stem: a name without
@@ -414,10 +408,6 @@ class Legs:
             return float("nan")
         places, values = max(known, key=lambda pair: float(np.nanmax(pair[1])))
         return float(places[int(np.nanargmax(values))])
-
-    def mark_stance(self, axes: Axes, *sides: str) -> None:
-        """Draw `stance_bars` into a panel."""
-        paint(axes, self.stance_bars(*sides))
 
     def stance_bars(self, *sides: str) -> list[Mark]:
         """Bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
@@ -450,10 +440,6 @@ class Legs:
             spans.append([(float(place[first]), float(place[last - 1])) for place, (first, last) in ends])
         return tuple(spans)
 
-    def mark_events(self, axes: Axes, *sides: str) -> None:
-        """Draw `event_lines` into a panel."""
-        paint(axes, self.event_lines(*sides))
-
     def event_lines(self, *sides: str) -> list[Mark]:
         """A thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
         return [
@@ -466,10 +452,6 @@ class Legs:
             for name, places in self.events.get(side, {}).items()
             if places.size
         ]
-
-    def shade(self, axes: Axes, side: str, values: Array, what: str = "") -> None:
-        """Draw `area_below` into a panel."""
-        paint(axes, self.area_below(side, values, what))
 
     def area_below(self, side: str, values: Array, what: str = "") -> list[Mark]:
         """The area below a measured curve (T,) of one leg, behind the curves: its first cycle, or the mean.

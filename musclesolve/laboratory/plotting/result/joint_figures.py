@@ -1,8 +1,11 @@
-"""Figures of the joints and the ground: angles, moments, powers, clinical sheet, contact forces, ground reaction."""
+"""Figures of the joints and the ground: angles, moments, powers, clinical sheet, contact forces, ground reaction.
+
+Each is described once, as a `Chart` of the facts of a result.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,6 +16,8 @@ from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_sid
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import input_error
 from musclesolve.laboratory.plotting.figure_names import CONTACT_TITLE, FIGURE_NAMES
+from musclesolve.laboratory.plotting.page.chart import Chart, Panel
+from musclesolve.laboratory.plotting.page.chart_figure import CHARTS, chart_figure, charted
 from musclesolve.laboratory.plotting.page.curves import (
     PERCENTS,
     PREDICTED,
@@ -20,24 +25,24 @@ from musclesolve.laboratory.plotting.page.curves import (
     Legs,
     NormBands,
     cycle_axis,
-    mark_range,
+    measured_range,
     side_key,
 )
+from musclesolve.laboratory.plotting.page.marks import Line, Mark
 from musclesolve.laboratory.plotting.page.page_style import (
     KEPT,
     NOTE_COLOR,
     PREDICTED_STYLE,
     SIDE_COLOR,
     SIDE_WIDTH,
-    broken,
     current_style,
     line,
     series,
 )
-from musclesolve.laboratory.plotting.page.panels import dof_rows, joint_rows, with_panels
-from musclesolve.laboratory.plotting.page.sheet import Sheet, heading, native, note, page, sheet_of, zero_line
+from musclesolve.laboratory.plotting.page.panels import with_senses
+from musclesolve.laboratory.plotting.page.sheet import Sheet, native
 from musclesolve.laboratory.plotting.study.group_figures import DASHES
-from musclesolve.laboratory.results.cycles.gait_scores import Curve, SheetPanel, leg_curves, panels
+from musclesolve.laboratory.results.cycles.gait_scores import Curve, leg_curves, panels
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.dataset.labels import SEGMENT_OF
@@ -56,13 +61,9 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     text,
     without_turns,
 )
-from musclesolve.laboratory.results.facts import KNEE_FORCES, Facts
+from musclesolve.laboratory.results.facts import KNEE_FORCES, ContactPeak, Facts
 from musclesolve.laboratory.results.movement import RUNNING
 from musclesolve.laboratory.results.plausibility import measured
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -76,44 +77,61 @@ DIRECTIONS = {
     "medial": "medio-lateral (+ medial)",
 }
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
+WEIGHTS = "body weights"
 
 
-@native
-def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
+@charted
+def joint_angles_and_moments(facts: Facts) -> Chart:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
-    legs = Legs.from_result(result, analyzed=False)
-    mass = float(result.attrs["subject_mass_kg"])
-    dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
-    sheet, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
+    result = facts.result
+    legs, mass = Legs.from_result(result, analyzed=False), float(result.attrs["subject_mass_kg"])
+    known = set(map(str, result["dof"].values))
+    stems = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in known for side in legs.sides)]
+    chart = Chart(legs.x, legs.result, "Joint angles and internal joint moments", [], row=0.125)
     norms = NormBands.from_result(result, legs.x)
-    angles, turned = angles_without_turns(result)
-    for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
-        norms.draw(row[0], "joint_angle", dof)
-        norms.draw(row[1], "joint_moment", dof)
-        legs.draw_both(row[0], dof, angles, measured=True)
-        _note_turns(row[0], dof, turned)
-        legs.draw_both(row[1], dof, result["joint_moment"] / mass)
-        for axes in row:
-            legs.mark_stance(axes)
-    legs.legend(sheet, stance=True)
-    norms.explain(sheet)
-    return sheet
+    chart.panels = _dof_panels(
+        legs, stems, result["joint_moment"] / mass, "N m/kg", legs.stance_bars(), norms
+    )
+    legs.legend(chart, stance=True)
+    norms.explain(chart)
+    return chart
 
 
-@native
-def coordinates_and_moments(result: xr.Dataset) -> Sheet:
+@charted
+def coordinates_and_moments(facts: Facts) -> Chart:
     """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
+    result = facts.result
     legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
-    height = min(1.0, 0.12 + 0.15 * len(stems))
-    sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
-    angles, turned = angles_without_turns(result)
-    for row, stem in dof_rows(panels, legs.x, stems, "[N m]"):
-        for axes, values in zip(row, (angles, result["joint_moment"]), strict=True):
-            legs.draw_both(axes, stem, values, measured=True)
-            legs.mark_events(axes)
-        _note_turns(row[0], stem, turned)
-    legs.legend(sheet, measured=True, events=True)
-    return sheet
+    chart = Chart(legs.x, legs.result, "Coordinates and moments", [], row=0.15)
+    chart.panels = _dof_panels(legs, stems, result["joint_moment"], "N m", legs.event_lines())
+    legs.legend(chart, measured=True, events=True)
+    return chart
+
+
+def _dof_panels(
+    legs: Legs,
+    stems: list[str],
+    moments: xr.DataArray,
+    unit: str,
+    signs: list[Mark],
+    norms: NormBands | None = None,
+) -> list[Panel]:
+    """Angle and moment of each degree of freedom, with signs of stance or events.
+
+    Without norms neither depends on the solution.
+    """
+    (angles, turned), shown = angles_without_turns(legs.result), list[Panel]()
+    for stem in stems:
+        for title, quantity, values, units in (
+            (with_senses(stem), "joint_angle", angles, "deg"),
+            (with_senses(stem, " moment"), "joint_moment", moments, unit),
+        ):
+            is_angle = quantity == "joint_angle"
+            band, offset = norms.band(quantity, stem) if norms else ([], "")
+            curves = legs.curves_of_both(stem, values, measured=is_angle or norms is None)
+            turns = note_of_turns(stem, turned) if is_angle else ""
+            shown.append(Panel(title, [*signs, *band, *curves], units, turns, offset))
+    return shown
 
 
 def angles_without_turns(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
@@ -125,12 +143,6 @@ def angles_without_turns(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
         if (np.abs(shown[:, k] - DEGREES * angle) > 1.0).any():
             moved.add(str(name))
     return angles.copy(data=shown), moved
-
-
-def _note_turns(axes: "Axes", stem: str, turned: set[str]) -> None:
-    """Name the legs from whose angle whole turns are removed."""
-    if words := note_of_turns(stem, turned):
-        sheet_of(axes).set_texts(axes, note=words)
 
 
 def note_of_turns(stem: str, turned: set[str]) -> str:
@@ -150,22 +162,30 @@ def joint_moments(result: xr.Dataset) -> Sheet:
 @native
 def quantity_curves(result: xr.Dataset, name: str, labels: Sequence[str] = ()) -> Sheet:
     """A quantity of each degree of freedom, muscle or joint, both legs in one panel; all of them without labels."""
+    return chart_figure(quantity_chart(Facts(result), name, labels))
+
+
+def quantity_chart(facts: Facts, name: str, labels: Sequence[str] = ()) -> Chart:
+    """The chart of `quantity_curves`."""
+    result = facts.result
     legs, quantity = Legs.from_result(result), QUANTITIES[name]
     factor, unit = shown(str(result[name].attrs.get("units", quantity.units)))
-    known = [str(label) for label in result[name][quantity.dims[1]].values]
+    values, bars = factor * result[name], legs.stance_bars()
+    known = [str(label) for label in values[quantity.dims[1]].values]
     stems = list(dict.fromkeys(split_side(label)[0] for label in labels or known if label in known))
-    columns = min(MOMENT_COLUMNS if len(stems) < MANY else MANY_COLUMNS, len(stems))
-    rows = -(-len(stems) // columns)
-    sheet, panels = page(result, quantity.heading, rows, columns, height=min(1.0, 0.14 + 0.2 * rows))
-    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
-        legs.draw_both(axes, stem, factor * result[name])
-        legs.mark_stance(axes)
-        zero_line(axes)
-        legs.x.apply(axes, labeled=number + columns >= len(stems), with_label=False)
-        heading(axes, stem.replace("_", " "))
-    sheet.label_axes(legs.x.label, f"{quantity.said} [{unit}]  (each panel has its own scale)")
-    legs.legend(sheet, stance=True)
-    return sheet
+    small = [Panel(_plain(stem), [*bars, *legs.curves_of_both(stem, values)]) for stem in stems]
+    abreast = min(MOMENT_COLUMNS if len(stems) < MANY else MANY_COLUMNS, len(stems))
+    vertical = f"{quantity.said} [{unit}]  (each panel has its own scale)"
+    chart = Chart(legs.x, legs.result, quantity.heading, small, abreast=abreast, vertical=vertical)
+    legs.legend(chart, stance=True)
+    return chart
+
+
+CHARTS["quantity_curves"] = quantity_chart
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def coordinate_stems(result: xr.Dataset) -> list[str]:
@@ -173,110 +193,106 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
     return list(dict.fromkeys(split_side(str(name))[0] for name in result["dof"].values))
 
 
-@native
-def contact_forces(result: xr.Dataset) -> Sheet:
+@charted
+def contact_forces(facts: Facts) -> Chart:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights.
 
     At the peak of the curves with muscles a bar: the range of the peaks that implants measured in the movement.
     """
-    legs, weight, facts = Legs.from_result(result), body_weight(result), Facts(result)
-    shown, sources = {peak.joint: peak for peak in facts.contact_peaks}, list[str]()
-    sheet, panels = page(result, CONTACT_TITLE, 3, 2, height=0.75, sharey="row")
-    for row, joint in joint_rows(panels, legs.x):
-        for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
-            force = magnitude(result[name]) / weight
-            for side in legs.sides:
-                if full := leg_joint(result, joint, side):
-                    legs.draw(axes, side, force.sel(joint=full).values)
-            legs.mark_stance(axes)
-        heading(row[0], f"{joint}: contact force, muscles included")
-        texts = [
-            f"{SIDE_NAMES[side]} {shown[full].body_weights:.2f}"
-            for side in legs.sides
-            if (full := leg_joint(result, joint, side)) in shown
-        ]
-        note(row[0], f"peak {', '.join(texts)}" if texts else "")
+    result = facts.result
+    legs, weight = Legs.from_result(result), body_weight(result)
+    bars, peaks = legs.stance_bars(), {peak.joint: peak for peak in facts.contact_peaks}
+    forces = [magnitude(result[name]) / weight for name in ("joint_reaction", "joint_reaction_net")]
+    chart, shown = Chart(legs.x, legs.result, CONTACT_TITLE, [], columns=2), list[Panel]()
+    for joint in LEG_JOINTS:
+        names = {side: full for side in legs.sides if (full := leg_joint(result, joint, side))}
+        curves, net = (
+            {side: force.sel(joint=full).values for side, full in names.items()} for force in forces
+        )
+        of_legs = {side: peaks[full] for side, full in names.items() if full in peaks}
+        marks = [*bars, *legs.curves_of_legs(curves)]
+        top = max([float(np.nanmax(each, initial=0.0)) for each in curves.values()], default=0.0)
         if (band := measured(joint, facts.movement)) is not None:
-            curves = {
-                side: magnitude(result["joint_reaction"]).sel(joint=full).values / weight
-                for side in legs.sides
-                if (full := leg_joint(result, joint, side))
-            }
-            mark_range(row[0], legs.place_of_peak(curves), band.lowest, band.highest)
-            sources.append(f"{joint} measured in {band.movement} {band.words}, {band.authors}")
-        heading(row[1], f"{joint}: net reaction, muscles left out")
-    legs.legend(sheet, stance=True)
-    for source in sources:
-        sheet.add_note(f"bar at the peak: {source}")
-    return sheet
+            if np.isfinite(place := legs.place_of_peak(curves)):
+                marks.append(measured_range(place, band.lowest, band.highest))
+            top = max(top, band.highest)
+            source = f"{joint} measured in {band.movement} {band.words}, {band.authors}"
+            chart.add_note(f"bar at the peak: {source}")
+        top = 1.12 * max(top, 0.1)  # below the bars of stance
+        title = f"{joint}: contact force, muscles included"
+        shown.append(Panel(title, marks, WEIGHTS, more=_peaks(of_legs), low=0.0, high=top))
+        title, marks = f"{joint}: net reaction, muscles left out", [*bars, *legs.curves_of_legs(net)]
+        shown.append(Panel(title, marks, WEIGHTS, low=0.0, high=top))
+    chart.panels = shown
+    legs.legend(chart, stance=True)
+    return chart
 
 
-@native
-def knee_contact_forces(result: xr.Dataset) -> Sheet:
+def _peaks(of_legs: Mapping[str, ContactPeak]) -> str:
+    """The peaks of the legs in words; empty without any."""
+    texts = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs.items()]
+    return f"peak {', '.join(texts)}" if texts else ""
+
+
+@charted
+def knee_contact_forces(facts: Facts) -> Chart:
     """Forces of the parts of the knee, muscles included, in body weights."""
-    legs, weight, shown = Legs.from_result(result), body_weight(result), Facts(result).knee_peaks
-    names = {part: name for part, name in KNEE_FORCES.items() if name in result}
+    result = facts.result
+    legs, weight, shown = Legs.from_result(result), body_weight(result), list[Panel]()
+    bars, parts = legs.stance_bars(), {part: name for part, name in KNEE_FORCES.items() if name in result}
+    top = 1.12 * np.nanmax([result[name].max() for name in parts.values()], initial=0.1 * weight) / weight
+    for part, name in parts.items():
+        curves = {side: result[name].sel(side=side).values / weight for side in legs.sides}
+        marks, peak = [*bars, *legs.curves_of_legs(curves)], _peaks(facts.knee_peaks.get(part, {}))
+        shown.append(Panel(f"knee: {part}", marks, WEIGHTS, peak, high=float(top)))
     below = current_style().width_mm < BESIDE_MM
-    rows, columns, height = (len(names), 1, 0.75) if below else (1, len(names), 0.35)
-    sheet, panels = page(result, "Contact forces of the knee", rows, columns, height=height, sharey=True)
-    for axes, (part, name) in zip(panels.flat, names.items(), strict=True):
-        for side in legs.sides:
-            legs.draw(axes, side, result[name].sel(side=side).values / weight)
-        legs.mark_stance(axes)
-        zero_line(axes)
-        peaks = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in shown.get(part, {}).items()]
-        text = f"peak {', '.join(peaks)}" if peaks else ""
-        heading(axes, f"knee: {part}", broken(text, sheet.style.note_pt, sheet.panel_width(axes)))
-        legs.x.apply(axes, labeled=axes in panels[-1])
-    for axes in panels[:, 0]:
-        axes.set_ylabel("[body weights]")
-    legs.legend(sheet, stance=True)
-    return sheet
+    title, abreast = "Contact forces of the knee", 1 if below else len(shown)
+    chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=abreast)
+    legs.legend(chart, stance=True)
+    return chart
 
 
-@native
-def contact_force_components(result: xr.Dataset) -> Sheet:
+@charted
+def contact_force_components(facts: Facts) -> Chart:
     """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
+    result = facts.result
     legs, force = Legs.from_result(result), result["contact_force_component"] / body_weight(result)
+    shown, bars = list[Panel](), legs.stance_bars()
+    for joint in LEG_JOINTS:
+        names = {side: full for side in legs.sides if (full := leg_joint(result, joint, side))}
+        for direction, words in DIRECTIONS.items():
+            along = force.sel(direction=direction)
+            curves = {side: along.sel(joint=full).values for side, full in names.items()}
+            marks = [*bars, *legs.curves_of_legs(curves)]
+            shown.append(Panel(f"{joint}: {words}", marks, WEIGHTS, f"axes of the {SEGMENT_OF[joint]}"))
     title = "Joint contact force on the distal segment, muscles included"
-    sheet, panels = page(result, title, len(LEG_JOINTS), len(DIRECTIONS), height=0.65)
-    for row, joint in zip(panels, LEG_JOINTS, strict=True):
-        for axes, (direction, name) in zip(row, DIRECTIONS.items(), strict=True):
-            for side in legs.sides:
-                if full := leg_joint(result, joint, side):
-                    legs.draw(axes, side, force.sel(joint=full, direction=direction).values)
-            legs.mark_stance(axes)
-            zero_line(axes)
-            heading(axes, f"{joint}: {name}", f"axes of the {SEGMENT_OF[joint]}")
-            legs.x.apply(axes, labeled=joint == LEG_JOINTS[-1])
-        row[0].set_ylabel("[body weights]")
-    legs.legend(sheet, stance=True)
-    return sheet
+    chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=3, row=0.18)
+    legs.legend(chart, stance=True)
+    return chart
 
 
-@native
-def joint_powers(result: xr.Dataset) -> Sheet:
+@charted
+def joint_powers(facts: Facts) -> Chart:
     """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
 
     The lower panels show the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. Units
     are W and N m where the mass is unknown; a model without such joints has panels of each coordinate.
     """
-    legs, joints = Legs.from_result(result, analyzed=False), powered_joints(result)
+    result = facts.result
+    legs, of_joints = Legs.from_result(result, analyzed=False), powered_joints(result)
     # Per body mass where that is known.
-    mass, of_mass = result.attrs.get("subject_mass_kg", 1.0), "/kg" * ("subject_mass_kg" in result.attrs)
-    if not joints:
-        return _coordinates(legs, mass, f"[W{of_mass}]")
-    norms = NormBands.from_result(result, legs.x)
-    # bursts of running are at other times
-    bursts = legs.x.is_cycle and Facts(result).movement.name != RUNNING
-    moments = {side: support_moment(result, side) for side in legs.sides}
-    known = {side: moment / mass for side, moment in moments.items() if moment is not None}
-    rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
-    sheet, panels = page(result, title, rows, 2, height=min(1.0, 0.12 + 0.19 * rows), labels=True)
+    mass, per_mass = result.attrs.get("subject_mass_kg", 1.0), "/kg" * ("subject_mass_kg" in result.attrs)
+    shown, bars, unit = list[Panel](), legs.stance_bars(), f"W{per_mass}"
+    norms, senses = NormBands.from_result(result, legs.x), "generated (+)   absorbed (-)"
+    if not of_joints:
+        power = result["joint_power"] / mass
+        for stem in dict.fromkeys(split_side(str(name))[0] for name in power["dof"].values):
+            marks = [*bars, *legs.curves_of_both(stem, power)]
+            shown.append(Panel(f"{_plain(stem)}: power, {senses}", marks, unit))
     totals: dict[str, Array] = {}
-    for row, joint in zip(panels, joints, strict=False):
-        if of_mass:
-            norms.draw(row[0], "joint_power", joint)
+    # bursts of running are at other times
+    bursts = legs.x.is_cycle and facts.movement.name != RUNNING
+    for joint in of_joints:
         whole, sagittal = (
             {
                 side: joint_power(result, joint, side, sagittal=alone) / mass
@@ -285,48 +301,27 @@ def joint_powers(result: xr.Dataset) -> Sheet:
             }
             for alone in (False, True)
         )
-        _curves(row[0], legs, whole, f"[W{of_mass}]")
-        _curves(row[1], legs, sagittal, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
-        heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
-        note_of_bursts = power_bursts(legs, joint, sagittal) if bursts else ""
-        heading(row[1], f"{joint}: power of flexion and extension", note_of_bursts)
+        band = norms.band("joint_power", joint)[0] if per_mass else []
+        marks = [*bars, *band, *legs.curves_of_legs(whole)]
+        shown.append(Panel(f"{joint}: power of all rotations, {senses}", marks, unit))
+        note = power_bursts(legs, joint, sagittal) if bursts else ""
+        marks = [*bars, *legs.curves_of_legs(sagittal)]
+        shown.append(Panel(f"{joint}: power of flexion and extension", marks, unit, note))
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
+    moments = {side: support_moment(result, side) for side in legs.sides} if of_joints else {}
+    known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     if known:
-        _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)
-        heading(panels[-1, 0], SUPPORT)
-    together = panels[-1, 1 if known else 0]
-    _curves(together, legs, totals, f"[W{of_mass}]", lowest=True)
-    heading(together, f"{', '.join(joints)} together: power of all rotations")
-    panels[-1, 1].set_visible(bool(known))
-    legs.legend(sheet, stance=True)
-    norms.explain(sheet)
-    return sheet
-
-
-def _coordinates(legs: Legs, mass: float, unit: str) -> Sheet:
-    """A panel for each coordinate of the result."""
-    power = legs.result["joint_power"] / mass
-    known = list(map(str, power["dof"].values))
-    stems = list(dict.fromkeys(split_side(name)[0] for name in known))
-    sheet, panels = page(legs.result, "Powers", len(stems), 1, height=min(1.0, 0.12 + 0.15 * len(stems)))
-    for axes, stem in zip(panels.flat, stems, strict=True):
-        names = {side: with_side(stem, side) for side in legs.sides}
-        curves = {side: power.sel(dof=name).values for side, name in names.items() if name in known}
-        _curves(axes, legs, curves, unit, lowest=stem == stems[-1])
-        heading(axes, f"{stem.replace('_', ' ')}: power, generated (+)   absorbed (-)")
-    legs.legend(sheet)
-    return sheet
-
-
-def _curves(
-    axes: "Axes", legs: Legs, values: Mapping[str, Array], unit: str, *, lowest: bool = False
-) -> None:
-    for side, curve in values.items():
-        legs.draw(axes, side, curve)
-        legs.mark_stance(axes, side)
-    axes.set_ylabel(unit)
-    zero_line(axes)
-    legs.x.apply(axes, labeled=lowest)
+        shown.append(Panel(SUPPORT, [*bars, *legs.curves_of_legs(known)], f"N m{per_mass}"))
+    if of_joints:
+        title = f"{', '.join(of_joints)} together: power of all rotations"
+        shown.append(Panel(title, [*bars, *legs.curves_of_legs(totals)], unit))
+    title = "Joint powers, support moment" if known else "Joint powers" if of_joints else "Powers"
+    chart = Chart(
+        legs.x, legs.result, title, shown, abreast=2 if of_joints else 1, row=0.19 if of_joints else 0.15
+    )
+    legs.legend(chart, stance=True)
+    norms.explain(chart)
+    return chart
 
 
 def power_bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
@@ -354,10 +349,6 @@ def power_bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
     return ",  ".join(bursts)
 
 
-ROW_HEIGHT = 0.125
-"""Height of a row, as a share of an upright A4 page."""
-
-
 @native
 def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers; norms of level walking.
@@ -371,9 +362,21 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
             dashes say the result.
     """
     named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}
+    if len(named) == 1:
+        FIGURE_NAMES["clinical_sheet"].check(next(iter(named.values())))
+    return chart_figure(clinical_chart(named))
+
+
+def _chart_of_sheet(shown: Facts | Mapping[str, xr.Dataset]) -> Chart:
+    return clinical_chart({"": shown.result} if isinstance(shown, Facts) else shown)
+
+
+CHARTS["clinical_sheet"] = _chart_of_sheet
+
+
+def clinical_chart(named: Mapping[str, xr.Dataset]) -> Chart:
+    """The chart of `clinical_sheet`, of one result or of several by name."""
     beside = len(named) > 1
-    for part in () if beside else named.values():
-        FIGURE_NAMES["clinical_sheet"].check(part)
     every = {name: Legs.from_result(part, analyzed=False) for name, part in named.items()}
     legs = {
         name: replace(part, sides=[side for side in part.sides if side in SIDE_NAMES])
@@ -391,72 +394,58 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
         name: {side: leg_curves(part.result, side) for side in part.sides} for name, part in legs.items()
     }
     known = {key for part in curves.values() for leg in part.values() for key in leg}
-    rows = [row for row in panels() if any(panel.curve in known for panel in row)]
-    title = "Gait: angles, internal moments, powers"
-    height = min(1.0, 0.1 + ROW_HEIGHT * len(rows))
+    if beside:
+        first = replace(first, x=cycle_axis())
+    norms, of_model = NormBands.from_result(first.result, first.x), MODEL in first.result.attrs
+    shown = list[Panel | None]()
+    for row in panels():
+        for each in row if any(each.curve in known for each in row) else ():
+            if each.curve not in known:
+                shown.append(None)
+                continue
+            marks, offset = norms.band(*each.curve)
+            if offset:
+                norms.note_offset(each.curve[1], offset)
+            if beside:
+                marks += _of_several(each.curve, legs, curves)
+            else:
+                of_legs = {
+                    side: of[each.curve]
+                    for side, of in next(iter(curves.values())).items()
+                    if each.curve in of
+                }
+                fixed = each.quantity.endswith("_angle") or of_model
+                marks += first.curves_of_legs(of_legs, measured=fixed)
+                marks += first.event_lines() if first.x.is_cycle else []
+            shown.append(Panel(each.title, marks, each.unit, least=each.least))
     alike = xr.merge(
         [xr.Dataset(attrs=part.result.attrs) for part in legs.values()], combine_attrs="drop_conflicts"
     )
-    drawn, grid = page(alike, title, max(len(rows), 1), 3, height=height, labels=True)
-    x = first.x if not beside else cycle_axis()
-    norms = NormBands.from_result(first.result, x)
-    for axes in grid.flat:
-        axes.set_visible(False)
-    for number, row in enumerate(rows):
-        lowest = number + 1 == len(rows)
-        for axes, panel in zip(grid[number], row, strict=True):
-            if panel.curve not in known:
-                continue
-            axes.set_visible(True)
-            norms.draw(axes, *panel.curve, crowded=True)
-            if beside:
-                _of_several(axes, panel.curve, legs, curves)
-            else:
-                _of_one(axes, panel, first, next(iter(curves.values())))
-            zero_line(axes)
-            low, high = axes.get_ylim()
-            if high - low < panel.least:
-                axes.set_ylim(0.5 * (low + high - panel.least), 0.5 * (low + high + panel.least))
-            heading(axes, panel.title)
-            axes.set_ylabel(f"[{panel.unit}]")
-            below = lowest or rows[number + 1][row.index(panel)].curve not in known
-            x.apply(axes, labeled=below, with_label=False)
-    drawn.label_axes(x.label, "")
+    title = "Gait: angles, internal moments, powers"
+    chart = Chart(first.x, alike, title, shown, columns=3, abreast=3, row=0.125)
     if beside:
-        _legend(drawn, legs)
+        _legend(chart, legs)
         for name in filter(lambda name: name not in legs, named):
-            drawn.add_note(f"{name} is not drawn: it has no stride of each leg")
+            chart.add_note(f"{name} is not drawn: it has no stride of each leg")
     else:
-        first.legend(drawn, measured=MODEL in first.result.attrs, events=first.x.is_cycle)
-    norms.explain(drawn)
+        first.legend(chart, measured=of_model, events=first.x.is_cycle)
+    norms.explain(chart)
     curves_of_sheet = {*known, *(panel.curve for row in panels() for panel in row)}
-    norms.name_unknown(drawn, curves_of_sheet, map(str, first.result["muscle"].values))
-    return drawn
-
-
-def _of_one(axes: "Axes", panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:
-    """Draw a curve of both legs of a result; angles, and all of a model, do not depend on the solution."""
-    measured = panel.quantity.endswith("_angle") or MODEL in legs.result.attrs
-    for side, curve_of in curves.items():
-        if panel.curve in curve_of:
-            legs.draw(axes, side, curve_of[panel.curve], measured=measured)
-    if legs.x.is_cycle:
-        legs.mark_events(axes)
+    norms.name_unknown(chart, curves_of_sheet, map(str, first.result["muscle"].values))
+    return chart
 
 
 def _of_several(
-    axes: "Axes",
-    key: Curve,
-    legs: Mapping[str, Legs],
-    curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]],
-) -> None:
-    """Draw the mean curve of each leg of each result."""
+    key: Curve, legs: Mapping[str, Legs], curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]]
+) -> list[Mark]:
+    """The mean curve of each leg of each result."""
+    marks = list[Mark]()
     for (name, leg), dashes in zip(legs.items(), DASHES, strict=False):
         for side, of_leg in curves[name].items():
             if key in of_leg:
-                style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": 0.75 * SIDE_WIDTH[side]}
-                place, values = _mean(leg.x, side, of_leg[key])
-                axes.plot(place, values, linestyle=dashes, label=series(side, name), **style)
+                style = {"color": SIDE_COLOR[side], "linewidth": 0.75 * SIDE_WIDTH[side], "linestyle": dashes}
+                marks.append(Line(series(side, name), style, *_mean(leg.x, side, of_leg[key])))
+    return marks
 
 
 def _mean(x: Abscissa, side: str, values: Array) -> tuple[Array, Array]:
@@ -467,7 +456,7 @@ def _mean(x: Abscissa, side: str, values: Array) -> tuple[Array, Array]:
     return np.asarray(first.place), values[first.index]
 
 
-def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
+def _legend(chart: Chart, legs: Mapping[str, Legs]) -> None:
     """The legs by color, the results by dashes."""
     entries: dict[str, Any] = {
         SIDE_NAMES[side]: side_key(side)
@@ -476,67 +465,75 @@ def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
     }
     for name, dashes in zip(legs, DASHES, strict=False):
         entries[name] = line(NOTE_COLOR, 1.2, linestyle=dashes, of=name)
-    sheet.add_legend(entries)
+    chart.add_legend(entries)
 
 
 COMPONENTS = {"z": "vertical (+ up)", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the other leg)"}
 TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 """Sign of a component to the left, as seen from either leg."""
 PATH = "center_of_pressure"
-LEAST_SCALE = 0.05
-"""Least end of the scale of a component in both directions [body weights]: smaller forces are noise."""
-LABEL_INCH = 0.25
-"""Space below a panel for the label of its axis [inch], at the default size of text."""
+LEAST_SCALE = 0.1
+"""Least length of the scale of a component [body weights]: smaller forces are noise."""
 
 
-@native
-def ground_reaction(result: xr.Dataset) -> Sheet:
+@charted
+def ground_reaction(facts: Facts) -> Chart:
     """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
 
     The last panel is left out where the result has no center of pressure, or no foot is on the ground.
     """
+    result = facts.result
     legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
-    norms = NormBands.from_result(result, legs.x)
-    reaction = along_heading(result, result["ground_reaction_force"])
-    paths = pressure_paths(result, legs.sides)
-    count = len(COMPONENTS) + bool(paths)
-    rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
-    origin = text(result, "ground_reactions")
-    source = f"{origin} from the motion" if PREDICTED in origin else origin
-    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {source}"
-    height, space = 0.12 + 0.16 * rows, {"below": LABEL_INCH}
-    sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
-    for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
-        norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
+    norms, reaction = (
+        NormBands.from_result(result, legs.x),
+        along_heading(result, result["ground_reaction_force"]),
+    )
+    shown, bars = list[Panel](), legs.stance_bars()
+    predicted = {side: frames.predicted(result, side) for side in legs.sides}
+    for axis, title in COMPONENTS.items():
+        band, _ = norms.band("ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
+        marks = [*bars, *band]
         for side in legs.sides:
             sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
             values = sign * reaction.sel(side=side, axis=axis).values / weight
-            legs.draw(axes, side, values, measured=True, predicted=frames.predicted(result, side))
-        legs.mark_stance(axes)
-        heading(axes, COMPONENTS[axis])
-        axes.set_ylabel("[body weights]")
-        zero_line(axes, LEAST_SCALE)
-        axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
-        legs.x.apply(axes, labeled=axis == "y")
-    for side, path in paths.items():
-        color, axes = SIDE_COLOR[side], panels[-1, -1]
-        axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))
-        # Contacts that begin within the recording or at its beginning.
-        for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
-            axes.plot(
-                *path[start], color=color, marker="o", markersize=3.0, label=series(side, "first frame")
-            )
-    if paths:  # of its own scale
-        axes = panels[-1, -1]
-        axes.set_aspect("equal", adjustable="datalim")
-        heading(axes, "center of pressure, above 20 N (dot: first frame)")
-        sheet.label_below(axes, "in the walking direction [m]")
-        axes.set_ylabel("to the left [m]")
-    dashed = [side for side in legs.sides if frames.predicted(result, side).any()]
+            marks += legs.curves(side, values, measured=True, predicted=predicted[side])
+        shown.append(Panel(title, marks, WEIGHTS, least=LEAST_SCALE))
+    if paths := pressure_paths(result, legs.sides):
+        shown.append(_pressure(paths))
+    origin = text(result, "ground_reactions")
+    source = f"{origin} from the motion" if PREDICTED in origin else origin
+    chart = Chart(
+        legs.x,
+        result,
+        "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {source}",
+        shown,
+        columns=2,
+        abreast=1 if current_style().narrow or not paths else 2,
+        row=0.16,
+    )
+    dashed = [side for side, mask in predicted.items() if mask.any()]
     styles = tuple(line(SIDE_COLOR[side], SIDE_WIDTH[side], linestyle=PREDICTED_STYLE) for side in dashed)
-    legs.legend(sheet, measured=True, stance=True, further={PREDICTED: styles} if dashed else None)
-    norms.explain(sheet)
-    return sheet
+    legs.legend(chart, measured=True, stance=True, further={PREDICTED: styles} if dashed else None)
+    norms.explain(chart)
+    return chart
+
+
+def _pressure(paths: Mapping[str, Array]) -> Panel:
+    """The center of pressure (T, 2) of each foot from above, with a dot where a contact begins."""
+    marks = list[Mark]()
+    for side, path in paths.items():
+        color = SIDE_COLOR[side]
+        style = {"color": color, "linewidth": SIDE_WIDTH[side]}
+        marks.append(Line(series(side), style, path[:, 0], path[:, 1]))
+        # contacts that begin within the recording or at its beginning
+        first = path[[start for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1)))]]
+        dots = {"color": color, "linestyle": "", "marker": "o", "markersize": 3.0}
+        marks.append(Line(series(side, "first frame"), dots, first[:, 0], first[:, 1]))
+    title, across = (
+        "center of pressure to the left, above 20 N (dot: first frame)",
+        "in the walking direction [m]",
+    )
+    return Panel(title, marks, "m", across=across, has_zero=False, square=True)
 
 
 def pressure_paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:

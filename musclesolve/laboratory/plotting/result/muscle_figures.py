@@ -1,7 +1,10 @@
-"""Activation and force of every muscle and muscle group, and fibers and tendons; both legs in one panel."""
+"""Figures of the muscles: activations, forces, function groups, one muscle, fibers and tendons, fascicles.
+
+Each is described once, as a `Chart` of the facts of a result.
+"""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -9,34 +12,19 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import check_known, count_of, unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, has_side, side_of, split_side, with_side
+from musclesolve.laboratory.plotting.page.chart import Chart, Panel
+from musclesolve.laboratory.plotting.page.chart_figure import chart_figure, charted, charted_of_arrays
 from musclesolve.laboratory.plotting.page.curves import Legs, NormBands
+from musclesolve.laboratory.plotting.page.marks import Line, Mark
 from musclesolve.laboratory.plotting.page.page_style import NOTE_COLOR, current_style, line
-from musclesolve.laboratory.plotting.page.panels import (
-    ACTIVATION,
-    FORCE,
-    GROUPS,
-    Grid,
-    muscles_by_group,
-    small_multiples,
-)
-from musclesolve.laboratory.plotting.page.sheet import (
-    Sheet,
-    as_result,
-    heading,
-    native,
-    note,
-    page,
-    zero_line,
-)
+from musclesolve.laboratory.plotting.page.panels import ACTIVATION, FORCE, GROUPS, muscles_by_group
+from musclesolve.laboratory.plotting.page.sheet import Explained, Sheet, as_result, native
 from musclesolve.laboratory.plotting.study.comparison_figures import every_muscle
 from musclesolve.laboratory.results.dataset.frame_validity import valid
 from musclesolve.laboratory.results.dataset.result_quantities import group_force
-from musclesolve.laboratory.results.facts import achilles
+from musclesolve.laboratory.results.facts import Facts, achilles
 from musclesolve.laboratory.results.tables.lines import decimal
 from musclesolve.sharing.solution import Solution
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
@@ -47,34 +35,33 @@ OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
 OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
 ROWS = 8
 """Number of muscles on the page of fibers and tendons."""
-FIBER_AXIS = "of optimal fiber lengths L0, and per cent of the slack length"
 MEASURED: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 2.2, "linestyle": (0, (1.0, 0.6)), "alpha": 0.9}
 MEASURED_LABEL = "fascicle measured by ultrasound"
 FIBER_TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
+FULL_SCALE = 1.05
+"""Upper end of the scale of activations."""
 
 
-@native
-def activations(result: xr.Dataset | Solution) -> Sheet:
+@charted_of_arrays()
+def activations(facts: Facts) -> Chart:
     """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
-    titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02, low=True)
-    return _every_muscle(as_result(result), "activation", titles, grid, with_emg=True)
+    return _every_muscle(facts.result, "activation", "Muscle activation", ACTIVATION)
 
 
-@native
-def emg_and_activation(result: xr.Dataset) -> Sheet:
+@charted
+def emg_and_activation(facts: Facts) -> Chart:
     """Activation (line) of the muscles with EMG over their envelopes (shaded), both as they are compared."""
-    shown = {
-        split_side(name)[0] for names in result["channel_muscles"].values for name in str(names).split(", ")
-    }
-    names = [name for name in map(str, result["muscle"].values) if split_side(name)[0] in shown]
-    titles, grid = ("EMG beside activation", "share of the maximum [1]"), Grid(4, top=1.02, low=True)
-    return _every_muscle(result.sel(muscle=names), "activation", titles, grid, with_emg=True)
+    result = facts.result
+    stems = {split_side(name)[0] for of in result["channel_muscles"].values for name in str(of).split(", ")}
+    names = [name for name in map(str, result["muscle"].values) if split_side(name)[0] in stems]
+    title, vertical = "EMG beside activation", "share of the maximum [1]"
+    return replace(_every_muscle(result.sel(muscle=names), "activation", title, vertical), abreast=4)
 
 
-@native
-def muscle_forces(result: xr.Dataset | Solution) -> Sheet:
+@charted_of_arrays()
+def muscle_forces(facts: Facts) -> Chart:
     """Force of each muscle in newton, every panel with its own scale."""
-    return _every_muscle(as_result(result), "muscle_force", ("Muscle force", FORCE), Grid(low=True))
+    return _every_muscle(facts.result, "muscle_force", "Muscle force", FORCE)
 
 
 @native
@@ -101,82 +88,71 @@ def one_muscle(
         if stem not in data["muscle"].values:
             raise unknown_name(muscle, "muscle", map(str, data["muscle"].values))
         average = data.sel(muscle=[stem], side=[side] if has_side(muscle) else data["side"].values)
-        return every_muscle(
-            average, quantity, titles[quantity], Grid(top=1.0 if quantity == "activation" else None)
-        )
+        return chart_figure(every_muscle(average, quantity, *titles[quantity]))
     result = as_result(data)
     known = list(map(str, result["muscle"].values))
     if not (names := [name for name in known if muscle in (name, split_side(name)[0])]):
         raise unknown_name(muscle, "muscle", known)
-    grid = Grid(top=1.02 if quantity == "activation" else None, low=True)
-    with_emg = emg and quantity == "activation"
-    return _every_muscle(result.sel(muscle=names), quantity, titles[quantity], grid, with_emg)
+    chart = _every_muscle(result.sel(muscle=names), quantity, *titles[quantity], emg)
+    return chart_figure(chart)
 
 
-@native
-def function_groups(result: xr.Dataset | Solution) -> Sheet:
+@charted_of_arrays("max_isometric_force")
+def function_groups(facts: Facts) -> Chart:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
-    result = as_result(result, "max_isometric_force")
-    legs = Legs.from_result(result)
+    result = facts.result
+    legs, shown = Legs.from_result(result), list[Panel]()
     # Group -> its muscles without side, the groups in the order of all pages.
     stems: dict[str, set[str]] = {}
     for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
         stems.setdefault(str(group), set()).add(split_side(str(name))[0])
-    counts = {group: len(stems[group]) for group in dict.fromkeys((*GROUPS, *stems)) if group in stems}
-    notes = {group: count_of(count, "muscle") for group, count in counts.items()}
-
-    def fill(axes: "Axes", group: str) -> None:
-        peaks = []
+    for group in (group for group in dict.fromkeys((*GROUPS, *stems)) if group in stems):
+        marks, peaks = list[Mark](), list[str]()
         for side in legs.sides:
             if (sum_of := group_force(result, group, side)) is None:
                 continue
             force, capacity = sum_of
-            legs.draw(axes, side, 100.0 * force / capacity)
-            legs.mark_stance(axes, side)
-            force = force[valid(result, side)]
-            if np.isfinite(force).any():
-                peaks.append(f"{np.nanmax(force):.0f} N")
-        note(axes, f"peak {' / '.join(peaks)}" if peaks else "")
-
-    grid = Grid(columns=3, low=True, above=0.15)
-    sheet = small_multiples(result, ("Muscle groups", OF_GROUP), legs.x, notes, fill, grid)
-    legs.legend(sheet, stance=True)
-    return sheet
+            marks += [*legs.stance_bars(side), *legs.curves(side, 100.0 * force / capacity)]
+            if np.isfinite(known := force[valid(result, side)]).any():
+                peaks.append(f"{np.nanmax(known):.0f} N")
+        count, peak = count_of(len(stems[group]), "muscle"), f"peak {' / '.join(peaks)}" if peaks else ""
+        shown.append(Panel(_plain(group), marks, note=count, more=peak, low=0.0, least=1.0))
+    chart = Chart(legs.x, legs.result, "Muscle groups", shown, abreast=3, row=0.21, vertical=OF_GROUP)
+    legs.legend(chart, stance=True)
+    return chart
 
 
-@native
-def fibers_and_tendons(result: xr.Dataset) -> Sheet:
+@charted
+def fibers_and_tendons(facts: Facts) -> Chart:
     """Fiber length and velocity over optimal fiber length, and strain of the tendon.
 
     Muscles of the Achilles tendon come first, then muscles whose tendons store the largest peak energy.
     """
-    legs, quantities, stems = Legs.from_result(result), of_fibers(result), with_most_energy(result)
-    height = min(1.0, 0.12 + 0.12 * len(stems))
-    sheet, panels = page(result, FIBER_TITLE, len(stems), len(quantities), height=height)
-    for row, stem in zip(panels, stems, strict=True):
-        for axes, (quantity, values) in zip(row, quantities.items(), strict=True):
-            for side in ALL_SIDES:
-                if (name := with_side(stem, side)) in values["muscle"].values:
-                    legs.draw_muscle(axes, name, values.sel(muscle=name).values)
-                    legs.mark_events(axes, side)
-            if quantity.startswith("fiber velocity"):
-                zero_line(axes)
-            if quantity.startswith("tendon strain"):
-                axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-            legs.x.apply(axes, labeled=stem == stems[-1], with_label=False)
-            heading(axes, stem.replace("_", " ") if axes is row[0] else "", quantity)
-    sheet.label_axes(legs.x.label, FIBER_AXIS)
-    legs.legend(sheet, events=True)
-    return sheet
+    result, shown = facts.result, list[Panel]()
+    legs, quantities = Legs.from_result(result), of_fibers(result)
+    for stem in with_most_energy(result):
+        for (title, unit), values in quantities.items():
+            marks = [
+                mark
+                for side in ALL_SIDES
+                if (name := with_side(stem, side)) in values["muscle"].values
+                for mark in legs.muscle_curves(name, values.sel(muscle=name).values) + legs.event_lines(side)
+            ]
+            has_zero = title != "fiber length"
+            shown.append(Panel(f"{_plain(stem)}, {title}", marks, unit, has_zero=has_zero))
+    chart = Chart(legs.x, legs.result, FIBER_TITLE, shown, columns=3, abreast=3, row=0.12)
+    legs.legend(chart, events=True)
+    chart.add_note("L0: optimal fiber length")
+    return chart
 
 
-def of_fibers(result: xr.Dataset) -> dict[str, xr.DataArray]:
+def of_fibers(result: xr.Dataset) -> dict[tuple[str, str], xr.DataArray]:
     """Length and velocity of the fibers over their optimal length, and strain of the tendons, by title and unit."""
     optimal = result["optimal_fiber_length"]
     return {
-        "fiber length [L0]": result["fiber_length"] / optimal,
-        "fiber velocity [L0/s]": result["fiber_velocity"] / optimal,
-        "tendon strain [%]": 100.0 * result["tendon_strain"],
+        ("fiber length", "L0"): result["fiber_length"] / optimal,
+        ("fiber velocity", "L0/s"): result["fiber_velocity"] / optimal,
+        ("tendon strain", "%"): 100.0 * result["tendon_strain"],
     }
 
 
@@ -188,25 +164,25 @@ def with_most_energy(result: xr.Dataset) -> list[str]:
     return list(dict.fromkeys(split_side(name)[0] for name in order))[:ROWS]
 
 
-@native
-def measured_fascicles(result: xr.Dataset) -> Sheet:
+@charted
+def measured_fascicles(facts: Facts) -> Chart:
     """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimeters."""
-    legs, measured = Legs.from_result(result), of_fascicles(result)
-    notes = {muscle: note for muscle, (_, note) in measured.items()}
-
-    def fill(axes: "Axes", muscle: str) -> None:
+    result = facts.result
+    legs, panels, drawn = Legs.from_result(result), list[Panel](), set[str]()
+    for muscle, (measured, note) in of_fascicles(result).items():
+        marks = list[Mark]()
         for part in legs.x.passes[legs.muscle_sides[muscle]]:
-            shown = np.where(part.repeated, np.nan, measured[muscle][0][part.index])
-            axes.plot(part.place, shown, label=MEASURED_LABEL, **MEASURED)
-        legs.draw_muscle(axes, muscle, 1000.0 * result["fiber_length"].sel(muscle=muscle).values)
-        legs.mark_events(axes, side_of(muscle))
-
-    titles = ("Fiber length and measured fascicle length", "length [mm]")
-    sheet = small_multiples(result, titles, legs.x, notes, fill, Grid(columns=2, low=True))
-    shown = {legs.muscle_sides[muscle] for muscle in measured} | {side_of(muscle) for muscle in measured}
-    drawn = replace(legs, sides=[side for side in legs.sides if side in shown])
-    drawn.legend(sheet, events=True, further={MEASURED_LABEL: line(**MEASURED)})
-    return sheet
+            values = np.where(part.repeated, np.nan, measured[part.index])
+            marks.append(Line(MEASURED_LABEL, MEASURED, part.place, values))
+        lengths = 1000.0 * result["fiber_length"].sel(muscle=muscle).values
+        marks += legs.muscle_curves(muscle, lengths) + legs.event_lines(side_of(muscle))
+        panels.append(Panel(_plain(muscle), marks, "mm", note, has_zero=False))
+        drawn |= {legs.muscle_sides[muscle], side_of(muscle)}
+    title = "Fiber length and measured fascicle length"
+    chart = Chart(legs.x, legs.result, title, panels, columns=3, row=0.21)
+    legs.sides[:] = [side for side in legs.sides if side in drawn]
+    legs.legend(chart, events=True, further={MEASURED_LABEL: line(**MEASURED)})
+    return chart
 
 
 def of_fascicles(result: xr.Dataset) -> dict[str, tuple[Array, str]]:
@@ -237,40 +213,45 @@ def envelopes(result: xr.Dataset) -> dict[str, list[tuple[Array, float]]]:
     return of_muscle
 
 
-def _every_muscle(
-    result: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid, with_emg: bool = False
-) -> Sheet:
+def _every_muscle(result: xr.Dataset, name: str, title: str, vertical: str, with_emg: bool = True) -> Chart:
+    """A panel for each muscle, over its EMG and its norm, with the name of its group."""
     legs = Legs.from_result(result)
+    norms = NormBands.from_result(result, legs.x)
     values = result[name].transpose("muscle", "time").values
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
-    measured = envelopes(result) if with_emg else {}
-    norms = NormBands.from_result(result, legs.x)
-
-    def fill(axes: "Axes", muscle: str) -> None:
-        texts = []
-        norms.draw(axes, name, muscle)
+    events = {side: legs.event_lines(side) for side in ALL_SIDES}
+    of_share = name == "activation"
+    measured, shown = envelopes(result) if of_share and with_emg else {}, list[Panel]()
+    for stem, group in muscles(result).items():
+        (marks, _), fits = norms.band(name, stem), list[str]()
         for side in legs.sides:
-            known = measured.get(f"{muscle}_{side}", ())
+            known = measured.get(f"{stem}_{side}", ())
             for envelope, _ in known:
-                legs.shade(axes, side, envelope, ENVELOPE)
-            texts += [f"{SIDE_NAMES[side]} {', '.join(decimal(r, 2) for _, r in known)}"] if known else []
-        note(axes, f"r {', '.join(texts)}" if texts else "")
+                marks += legs.area_below(side, envelope, ENVELOPE)
+            fits += [f"{SIDE_NAMES[side]} {', '.join(decimal(r, 2) for _, r in known)}"] if known else []
         for side in ALL_SIDES:
-            if (full := with_side(muscle, side)) in curves:
-                legs.draw_muscle(axes, full, curves[full])
-                legs.mark_events(axes, side)
-
-    sheet = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
-    note_choice(sheet, result)
-    sides = {full[-1] for full in measured}
+            if (full := with_side(stem, side)) in curves:
+                marks += legs.muscle_curves(full, curves[full]) + events[side]
+        high, least = (FULL_SCALE, 0.0) if of_share else (None, 1.0)
+        r = f"r {', '.join(fits)}" if fits else ""
+        shown.append(Panel(_plain(stem), marks, note=_plain(group), more=r, low=0.0, high=high, least=least))
+    chart, sides = (
+        Chart(legs.x, legs.result, title, shown, abreast=5, row=0.21, vertical=vertical),
+        {full[-1] for full in measured},
+    )
+    note_choice(chart, result)
     drawn = {side_of(full) for full in curves} | {legs.muscle_sides[full] for full in curves}
-    legs = replace(legs, sides=[side for side in legs.sides if side in drawn])
-    legs.legend(sheet, events=True, shaded=ENVELOPE if sides else "", of=sides)
+    legs.sides[:] = [side for side in legs.sides if side in drawn]
+    legs.legend(chart, events=True, shaded=ENVELOPE if sides else "", of=sides)
     if norms.drawn:
-        norms.explain(sheet)
+        norms.explain(chart)
     if sides:
-        sheet.add_note(PREDICTED if "emg_predicted" in result else EXPLAINED)
-    return sheet
+        chart.add_note(PREDICTED if "emg_predicted" in result else EXPLAINED)
+    return chart
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def muscles(result: xr.Dataset) -> dict[str, str]:
@@ -303,7 +284,7 @@ def muscles(result: xr.Dataset) -> dict[str, str]:
     return {name: group for name, group in every.items() if name in strongest}
 
 
-def note_choice(sheet: Sheet, result: xr.Dataset) -> None:
+def note_choice(sheet: Explained, result: xr.Dataset) -> None:
     """Note on a page of a column that it has only some of the muscles."""
     shown, count = muscles(result), len(_all_muscles(result))
     if not current_style().muscles and len(shown) < count:

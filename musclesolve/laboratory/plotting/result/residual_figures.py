@@ -6,7 +6,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, has_side
+from musclesolve.laboratory.plotting.page.chart import Chart, Panel
+from musclesolve.laboratory.plotting.page.chart_figure import charted, charted_of_arrays
 from musclesolve.laboratory.plotting.page.curves import Legs, time_axis
+from musclesolve.laboratory.plotting.page.marks import Line, Mark
 from musclesolve.laboratory.plotting.page.page_style import (
     APART,
     NOTE_COLOR,
@@ -20,15 +23,7 @@ from musclesolve.laboratory.plotting.page.page_style import (
     space_for,
 )
 from musclesolve.laboratory.plotting.page.panels import with_panels
-from musclesolve.laboratory.plotting.page.sheet import (
-    Sheet,
-    as_result,
-    heading,
-    native,
-    page,
-    sheet_of,
-    zero_line,
-)
+from musclesolve.laboratory.plotting.page.sheet import Sheet, as_result, heading, native, page, sheet_of
 from musclesolve.laboratory.plotting.result.joint_figures import coordinate_stems
 from musclesolve.laboratory.plotting.study.comparison_figures import line_style
 from musclesolve.laboratory.results.dataset import frame_validity as frames
@@ -40,6 +35,7 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     pelvis_residual,
     shared_dofs,
 )
+from musclesolve.laboratory.results.facts import Facts
 from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.solution import Solution
 
@@ -48,11 +44,10 @@ if TYPE_CHECKING:
 
 
 _MIDDLE, MIDDLE = "", "middle"
-FORCE, MOMENT = "residual force", "residual moment"
 DENSE = 1000
 """Number of frames from which curves over time are thin."""
-SMALLEST_SCALE = 1.0
-"""Least scale of reserves [N m], so that negligible reserves look small."""
+SMALLEST_SCALE = 2.0
+"""Least length of the scale of reserves [N m], so that negligible reserves look small."""
 SMALLEST = 1e-32
 """Gap that is drawn in place of a smaller one."""
 LIMIT = "limit: a frame above it is not solved"
@@ -96,80 +91,77 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     return sheet
 
 
-@native
-def reserves(result: xr.Dataset | Solution) -> Sheet:
+@charted_of_arrays()
+def reserves(facts: Facts) -> Chart:
     """Moments that the muscles of a model, or of a solution, leave to reserves [N m]."""
-    result = as_result(result)
-    legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
-    rows = -(-len(stems) // 2)
+    legs = Legs.from_result(facts.result, analyzed=False)
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
-    height = min(1.0, 0.12 + (0.2 if legs.incomplete else 0.08) * rows)
-    sheet, panels = page(result, title, rows, 2, height=height, labels=True)
-    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
-        legs.x.apply(axes, labeled=number + 2 >= len(stems))
-        _reserve(axes, legs, stem)
-    legs.legend(sheet, events=True)
-    return sheet
+    shown = _reserves(legs, coordinate_stems(facts.result))
+    chart = Chart(legs.x, legs.result, title, shown, row=0.2 if legs.incomplete else 0.08)
+    legs.legend(chart, events=True)
+    return chart
 
 
-@native
-def reserves_and_residual(result: xr.Dataset) -> Sheet:
+@charted
+def reserves_and_residual(facts: Facts) -> Chart:
     """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time.
 
     Where every frame is solved without a reserve, only the residual.
     """
+    result = facts.result
     legs = Legs.from_result(result, time_axis(result))
-    if not legs.incomplete:
-        title = "Residual at the pelvis; no frame needs a reserve"
-        sheet, panels = page(result, title, 1, 2, height=0.35, labels=True)
-        _residual(result, legs, *panels[0])
-        legs.legend(sheet, measured=True, events=True)
-        return sheet
-    shared = shared_dofs(result)
-    dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
-    rows, title = -(-len(dofs) // 2) + 1, "Reserve moments and residual at the pelvis"
-    sheet, panels = page(result, title, rows, 2, height=0.25 * rows, labels=True)
-    for axes, dof in with_panels(panels[:-1], dofs):
-        legs.x.apply(axes, labeled=False)
-        _reserve(axes, legs, dof)
-    _residual(result, legs, *panels[-1])
-    legs.legend(sheet, events=True)
-    return sheet
+    shared = shared_dofs(result) if legs.incomplete else []
+    stems = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
+    title = "Reserve moments and residual" if stems else "Residual at the pelvis; no frame needs a reserve"
+    gap = [None] * (len(stems) % 2)  # the residual has a row of its own
+    chart = Chart(legs.x, legs.result, title, [*_reserves(legs, stems), *gap, *_residual(legs)], columns=2)
+    legs.legend(chart, measured=not stems, events=True)
+    return chart
 
 
-def _reserve(axes: "Axes", legs: Legs, stem: str) -> None:
-    """The reserves of both legs about one degree of freedom."""
-    legs.draw_both(axes, stem, legs.result["reserve_moment"])
-    legs.mark_events(axes)
-    heading(axes, f"{stem.replace('_', ' ')} reserve")
-    axes.set_ylabel("[N m]")
-    zero_line(axes, SMALLEST_SCALE)
+def _reserves(legs: Legs, stems: list[str]) -> list[Panel]:
+    """The reserves of both legs about each degree of freedom."""
+    reserve, events = legs.result["reserve_moment"], legs.event_lines()
+    return [
+        Panel(
+            f"{stem.replace('_', ' ')} reserve",
+            [*events, *legs.curves_of_both(stem, reserve)],
+            "N m",
+            least=SMALLEST_SCALE,
+        )
+        for stem in stems
+    ]
 
 
-def _residual(result: xr.Dataset, legs: Legs, left: "Axes", right: "Axes") -> None:
+def _residual(legs: Legs) -> list[Panel]:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
-    (force, moment), beyond = pelvis_residual(result), ""
-    width = 1.0 if result.sizes["time"] < DENSE else 0.4
-    time, changed = result["time"].values, ""
-    percent = 100.0 / body_weight(result)
-    left.plot(time, percent * force, color="black", linewidth=width, label=FORCE)
-    right.plot(time, moment, color="black", linewidth=width, label=MOMENT)
+    result, time = legs.result, np.asarray(legs.result["time"].values, float)
+    width = 1.0 if time.size < DENSE else 0.4
+    kinds = {"pelvis_residual": ("", {"color": "#000000", "linewidth": width})}
     if "pelvis_residual_before" in result:
-        changed = "gray: before the motion was changed"
-        before = pelvis_residual(result, "pelvis_residual_before")
-        for axes, curve, name in ((left, percent * before[0], FORCE), (right, before[1], MOMENT)):
-            axes.plot(time, curve, color=NOTE_COLOR, alpha=0.6, linewidth=width, label=f"{name}, before")
-    if (limit := result.attrs.get("balance_limit")) is not None:
-        left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--", label="limit")
-        beyond = "frames above the dashed line are not valid"
-    heading(left, "pelvis residual: force, magnitude", beyond)
-    heading(right, "pelvis residual: moment, magnitude", changed)
-    left.set_ylabel("[% of body weight]")
-    right.set_ylabel("[N m]")
-    for axes in (left, right):
-        axes.set_ylim(bottom=0.0)
-        legs.mark_events(axes)
-        legs.x.apply(axes, labeled=True)
+        before = {"color": NOTE_COLOR, "alpha": 0.6, "linewidth": width}
+        kinds["pelvis_residual_before"] = (", before", before)
+    panels = []
+    for number, (what, factor, unit) in enumerate(
+        (("force", 100.0 / body_weight(result), "% of body weight"), ("moment", 1.0, "N m"))
+    ):
+        marks: list[Mark] = [
+            Line(
+                f"residual {what}{words}",
+                style,
+                time,
+                factor * np.asarray(pelvis_residual(result, name)[number]),
+            )
+            for name, (words, style) in kinds.items()
+        ]
+        notes = ["gray: before the motion was changed"] if len(kinds) > 1 else []
+        if what == "force" and (limit := result.attrs.get("balance_limit")) is not None:
+            look = {"color": NOTE_COLOR, "linewidth": 0.8, "linestyle": "--"}
+            marks.append(Line("limit", look, np.array(legs.x.limits), np.full(2, 100.0 * float(limit))))
+            notes.append("frames above the dashed line are not valid")
+        title = f"pelvis residual: {what}, magnitude"
+        panels.append(Panel(title, [*legs.event_lines(), *marks], unit, "; ".join(notes), low=0.0))
+    return panels
 
 
 @native

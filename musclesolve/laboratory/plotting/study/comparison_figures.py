@@ -16,6 +16,8 @@ from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of,
 from musclesolve.errors import input_error
 from musclesolve.laboratory.plotting.figure_names import CONTACT_TITLE
 from musclesolve.laboratory.plotting.page import page_style
+from musclesolve.laboratory.plotting.page.chart import Chart, Panel
+from musclesolve.laboratory.plotting.page.chart_figure import charted_data
 from musclesolve.laboratory.plotting.page.curves import (
     EVENT_NAMES,
     EVENT_STYLE,
@@ -33,7 +35,7 @@ from musclesolve.laboratory.plotting.page.curves import (
     side_key,
     with_neighbors,
 )
-from musclesolve.laboratory.plotting.page.marks import Points, paint
+from musclesolve.laboratory.plotting.page.marks import Area, Line, Mark, Points, Uprights
 from musclesolve.laboratory.plotting.page.page_style import (
     APART,
     BAND,
@@ -49,15 +51,7 @@ from musclesolve.laboratory.plotting.page.page_style import (
     series,
     space_for,
 )
-from musclesolve.laboratory.plotting.page.panels import (
-    ACTIVATION,
-    FORCE,
-    OWN_SCALES,
-    Grid,
-    dof_rows,
-    muscles_by_group,
-    small_multiples,
-)
+from musclesolve.laboratory.plotting.page.panels import ACTIVATION, FORCE, muscles_by_group, with_senses
 from musclesolve.laboratory.plotting.page.sheet import Sheet, as_result, heading, native, page
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.result_quantities import (
@@ -70,68 +64,78 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
 from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 
 FEWER, WITH_RESERVE, TOE_OFF_LABEL = "fewer cycles", "a cycle with reserve", EVENT_NAMES[TOE_OFF]
 UNBOUNDED = (-np.inf, np.inf)
 
 
-@native
-def average_angles_and_moments(average: xr.Dataset) -> Sheet:
-    """Draw angle [deg] and internal moment of the degrees of freedom of the legs, per body mass or in a chosen unit."""
+@charted_data
+def average_angles_and_moments(average: xr.Dataset) -> Chart:
+    """Angle [deg] and internal moment of the degrees of freedom of the legs, per body mass or in a chosen unit."""
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
     degrees = 1.0 if average["joint_angle"].attrs.get("units") == "deg" else 180.0 / np.pi
     factor, unit = (1.0 / float(mass), "N m/kg") if unit == "N m" and mass is not None else (1.0, unit)
-    sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
-    for row, dof in dof_rows(panels, cycle_axis(), dofs, f"[{unit}]"):
-        _draw(row[0], average, "joint_angle", {"dof": dof}, factor=degrees)
-        _draw(row[1], average, "joint_moment", {"dof": dof}, factor=factor)
-    sheet.add_legend(_entries(average, ("joint_angle", "joint_moment")))
-    return sheet
+    shown = list[Panel]()
+    for dof in dofs:
+        angle = _mean_marks(average, "joint_angle", {"dof": dof}, factor=degrees)
+        moment = _mean_marks(average, "joint_moment", {"dof": dof}, factor=factor)
+        shown += [Panel(with_senses(dof), angle, "deg"), Panel(with_senses(dof, " moment"), moment, unit)]
+    chart = Chart(cycle_axis(), average, "Mean joint angles and internal joint moments", shown, row=0.125)
+    chart.add_legend(_entries(average, ("joint_angle", "joint_moment")))
+    return chart
 
 
-@native
-def average_activations(average: xr.Dataset) -> Sheet:
-    """Draw the activation of each muscle, 0 to 1."""
-    return every_muscle(average, "activation", ("Mean muscle activation", ACTIVATION), Grid(top=1.0))
+@charted_data
+def average_activations(average: xr.Dataset) -> Chart:
+    """Activation of each muscle, 0 to 1."""
+    return every_muscle(average, "activation", "Mean muscle activation", ACTIVATION)
 
 
-@native
-def average_muscle_forces(average: xr.Dataset) -> Sheet:
-    """Draw the force of each muscle in newton or the unit of the average, every panel with its own scale."""
+@charted_data
+def average_muscle_forces(average: xr.Dataset) -> Chart:
+    """Force of each muscle in newton or the unit of the average, every panel with its own scale."""
     unit = average["muscle_force"].attrs.get("units", "N")
     label = {"N": FORCE, "%": "force [% of maximum isometric force]"}.get(unit, f"force [{unit}]")
-    return every_muscle(average, "muscle_force", ("Mean muscle force", label), OWN_SCALES)
+    return every_muscle(average, "muscle_force", "Mean muscle force", label)
 
 
-def every_muscle(average: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid) -> Sheet:
-    """Draw a quantity of every muscle, whose bands end at zero and at full activation."""
-    limits = (0.0, 1.0 if name == "activation" else np.inf)
+def every_muscle(average: xr.Dataset, name: str, title: str, vertical: str) -> Chart:
+    """The chart of a quantity of every muscle, whose bands end at zero and at full activation."""
+    share = name == "activation"
+    limits, high, least = (0.0, 1.0 if share else np.inf), 1.05 if share else None, 0.0 if share else 1.0
     muscles = muscles_by_group(*([str(name) for name in average[key].values] for key in ("muscle", "group")))
+    shown = [
+        Panel(
+            muscle.replace("_", " "),
+            _mean_marks(average, name, {"muscle": muscle}, limits),
+            note=group.replace("_", " "),
+            low=0.0,
+            high=high,
+            least=least,
+        )
+        for muscle, group in muscles.items()
+    ]
+    chart = Chart(cycle_axis(), average, title, shown, abreast=5, vertical=vertical)
+    chart.add_legend(_entries(average, (name,)))
+    return chart
 
-    def fill(axes: "Axes", muscle: str) -> None:
-        _draw(axes, average, name, {"muscle": muscle}, limits)
 
-    sheet = small_multiples(average, titles, cycle_axis(), muscles, fill, grid)
-    sheet.add_legend(_entries(average, (name,)))
-    return sheet
-
-
-def _draw(
-    axes: "Axes",
+def _mean_marks(
     average: xr.Dataset,
     name: str,
     where: dict[str, str],
     limits: tuple[float, float] = UNBOUNDED,
     factor: float = 1.0,
-) -> None:
-    """Draw mean, band within the limits, and toe-off of each leg.
+) -> list[Mark]:
+    """Mean, band within the limits, and toe-off of each leg.
 
     The mean is pale where it includes fewer cycles than elsewhere, dotted where a cycle needed a reserve.
     """
+    marks = list[Mark]()
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
         count, color = leg[f"{name}_count"].values, SIDE_COLOR[side]
@@ -142,14 +146,15 @@ def _draw(
             np.insert(curve.astype(float), changes, np.nan) for curve in (average["percent"].values, *curves)
         )
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
-        label = series(side, SPREAD)
-        axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color, label=label)
+        band = {"color": color, "alpha": BAND, "linewidth": 0.0}
+        marks.append(Area(series(side, SPREAD), band, percent, low, high))
         full, reserve = number == count.max(), needed > 0.0
         kinds = {"": ("-", ~reserve), WITH_RESERVE: (RESERVE_STYLE, with_neighbors(reserve))}
-        paint(axes, curves_by_kind(side, percent, mean, full, ~full, FEWER, kinds))
+        marks += curves_by_kind(side, percent, mean, full, ~full, FEWER, kinds)
         if _has_toe_off(leg):
-            upright = EVENT_STYLE[TOE_OFF] | {"color": color, "label": series(side, TOE_OFF_LABEL)}
-            axes.axvline(float(leg["stance_percent"]), **upright)
+            at = np.array([float(leg["stance_percent"])])
+            marks.append(Uprights(series(side, TOE_OFF_LABEL), EVENT_STYLE[TOE_OFF] | {"color": color}, at))
+    return marks
 
 
 def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:
@@ -190,55 +195,59 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Dashes of curves with similar gray. Dots mean a reserve."""
-SHARE = Grid(5, top=1.0, above=0.05, low=True)
-COMPARED_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 UNITS = {"BW": "body weights", "N": "N"}
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
-@native
-def compare_activations(comparison: xr.Dataset, side: str | None = None) -> Sheet:
+@charted_data
+def compare_activations(comparison: xr.Dataset, side: str | None = None) -> Chart:
     """Activation of each muscle of a leg, 0 to 1."""
-    return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
+    chart = _of_costs(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", 1.05)
+    return replace(chart, abreast=5)
 
 
-@native
-def compare_muscle_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
+@charted_data
+def compare_muscle_forces(comparison: xr.Dataset, side: str | None = None) -> Chart:
     """Force of each muscle of a leg [N], every panel with its own scale."""
-    return _page(comparison, "muscle", side, ("Muscle force", FORCE), "muscle_force", COMPARED_SCALES)
+    return _of_costs(comparison, "muscle", side, ("Muscle force", FORCE), "muscle_force")
 
 
-@native
-def compare_group_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
+@charted_data
+def compare_group_forces(comparison: xr.Dataset, side: str | None = None) -> Chart:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
-    return _page(comparison, "function_group", side, titles, "group_force", COMPARED_SCALES)
+    return _of_costs(comparison, "function_group", side, titles, "group_force")
 
 
-@native
-def compare_co_contraction(comparison: xr.Dataset, side: str) -> Sheet:
+@charted_data
+def compare_co_contraction(comparison: xr.Dataset, side: str) -> Chart:
     """Share of the contractile muscle moments about each degree of freedom that cancel each other, 0 to 1."""
     known = comparison["co_contraction"].notnull().any(["cost", "time"])
     titles = ("Co-contraction", "2 antagonist moment / (agonist + antagonist) [1]")
-    grid = Grid(3, top=1.0, above=0.05, low=True)
-    return _page(comparison.sel(dof=known), "dof", side, titles, "co_contraction", grid)
+    return _of_costs(comparison.sel(dof=known), "dof", side, titles, "co_contraction", 1.05)
 
 
-@native
-def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
+@charted_data
+def compare_contact_forces(comparison: xr.Dataset, side: str) -> Chart:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
     data = data.sel(joint=[name for joint in LEG_JOINTS if (name := leg_joint(data, joint, side))])
-    titles = (CONTACT_TITLE, "[body weights]")
-    return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
+    return replace(
+        _of_costs(data, "joint", side, (CONTACT_TITLE, "[body weights]"), "contact"), columns=3, abreast=1
+    )
 
 
-def _page(
-    comparison: xr.Dataset, dim: str, side: str | None, titles: tuple[str, str], variable: str, grid: Grid
-) -> Sheet:
+def _of_costs(
+    comparison: xr.Dataset,
+    dim: str,
+    side: str | None,
+    titles: tuple[str, str],
+    variable: str,
+    high: float | None = None,
+) -> Chart:
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost.
 
-    side: the first one of the comparison unless given.
+    side: the first one of the comparison unless given; high: upper end of all scales.
     """
     comparison = as_result(comparison)
     if comparison.sizes["time"] < 2:
@@ -257,49 +266,51 @@ def _page(
     if dim in ("muscle", "function_group"):
         groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
         names = list(muscles_by_group(names, groups))
-
-    def fill(axes: "Axes", name: str) -> None:
+    shown, bars = list[Panel](), legs.stance_bars(side)
+    for name in names:
+        marks = list(bars)
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: with_side(name, side)}).values
-            style, row = styles[number] | {"label": costs[number]}, 0.03 + 0.06 * number
-            _curve(axes, legs, side, values, validity[number], style, row)
-        legs.mark_stance(axes, side)
-
+            row = 0.03 + 0.06 * number
+            marks += _of_cost(legs, side, values, validity[number], costs[number], styles[number], row)
+        shown.append(Panel(name.replace("_", " "), marks, low=0.0, high=high, least=1e-3))
     title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
-    sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
+    chart = Chart(legs.x, comparison, title, shown, abreast=3, vertical=titles[1])
     entries = {cost: line(of=cost, **style) for cost, style in zip(costs, styles, strict=True)}
     if any(leg.reserve.any() for leg in validity):
         entries[RESERVE] = line(page_style.NOTE_COLOR, linestyle=page_style.RESERVE_STYLE)
     if any(leg.failed.any() for leg in validity):
         entries[FAILED] = line(page_style.NOTE_COLOR, **page_style.FAILED_MARK)
-    bars = zip(legs.stances.get(side, ()), (ON_GROUND, ON_GROUND_PREDICTED), strict=False)
-    entries |= {what: area(color=STANCE_COLOR[side]) for stretches, what in bars if stretches}
-    sheet.add_legend(entries)
+    stances = zip(legs.stances.get(side, ()), (ON_GROUND, ON_GROUND_PREDICTED), strict=False)
+    entries |= {what: area(color=STANCE_COLOR[side]) for stretches, what in stances if stretches}
+    chart.add_legend(entries)
     for sentence in comparison.attrs.get("needless_reserves", "").splitlines():
-        sheet.add_note(sentence)
-    return sheet
+        chart.add_note(sentence)
+    return chart
 
 
-def _curve(
-    axes: "Axes", legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any], row: float
-) -> None:
-    """Draw a curve: solid where solved, dotted with a reserve, a cross in a row without a valid solution.
+def _of_cost(
+    legs: Legs, side: str, values: Array, validity: Validity, cost: str, style: dict[str, Any], row: float
+) -> list[Mark]:
+    """A curve: solid where solved, dotted with a reserve, a cross in a row without a valid solution.
 
     Only the longest pass is drawn: further gait cycles of several costs could not be distinguished.
     """
+    marks = list[Mark]()
     for part in legs.x.passes[side]:
         curve, fresh = values[part.index], ~part.repeated
         failed = validity.failed[part.index]
         dotted = with_neighbors(validity.reserve[part.index]) & ~failed
         solid = validity.solved[part.index]
-        axes.plot(part.place, np.where(solid & fresh, curve, np.nan), **style)
+        marks.append(Line(cost, style, part.place, np.where(solid & fresh, curve, np.nan)))
         if dotted.any():
-            label = f"{style['label']}{APART}{RESERVE}"
-            reserve = style | {"linestyle": page_style.RESERVE_STYLE, "label": label}
-            axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
+            reserve = style | {"linestyle": page_style.RESERVE_STYLE}
+            values_of = np.where(dotted & fresh, curve, np.nan)
+            marks.append(Line(f"{cost}{APART}{RESERVE}", reserve, part.place, values_of))
         if failed.any():
-            label, look = f"{style['label']}{APART}{FAILED}", {"color": style["color"], **FAILED_MARK}
-            paint(axes, [Points(label, look, part.place[failed], row)])
+            look = {"color": style["color"], **FAILED_MARK}
+            marks.append(Points(f"{cost}{APART}{FAILED}", look, part.place[failed], row))
+    return marks
 
 
 def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
@@ -318,48 +329,52 @@ def curve_colors() -> Sequence[str]:
     return cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
 
 
-@native
-def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
-    """Draw the sum of the forces of the muscles of each function group, every panel with its own scale."""
+@charted_data
+def compared_group_forces(compared: xr.Dataset, side: str) -> Chart:
+    """Sum of the forces of the muscles of each function group, every panel with its own scale."""
     groups = [str(name) for name in compared["function_group"].values]
-    names = muscles_by_group(groups, groups)
-    return _of_cycles(
-        compared, side, "group_force", "function_group", "Force of function groups", list(names), 3
-    )
+    names = list(muscles_by_group(groups, groups))
+    return _of_cycles(compared, side, "group_force", "function_group", "Force of function groups", names)
 
 
-@native
-def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
-    """Draw the magnitude of the contact force at hip, knee and ankle."""
+@charted_data
+def compared_contact_forces(compared: xr.Dataset, side: str) -> Chart:
+    """Magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
-    return _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names, 1)
+    chart = _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names)
+    return replace(chart, columns=3, abreast=1)
 
 
 def _of_cycles(
-    compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str], columns: int
-) -> Sheet:
-    """Draw a panel for each name, with a curve for each result."""
+    compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str]
+) -> Chart:
+    """A panel for each name, with a curve for each result."""
     results = [str(name) for name in compared["result"].values]
     styles = [line_style(number, len(results), name) for number, name in enumerate(results)]
-
-    def fill(axes: "Axes", name: str) -> None:
-        for result, style in zip(results, styles, strict=True):
-            curve = compared[variable].sel({"result": result, "side": side, dim: name})
-            axes.plot(compared["percent"].values, curve.values, label=result, **style)
-
+    curves, percent = compared[variable].sel(side=side), compared["percent"].values.astype(float)
+    shown = [
+        Panel(
+            name.replace("_", " "),
+            [
+                Line(result, style, percent, curves.sel({"result": result, dim: name}).values)
+                for result, style in zip(results, styles, strict=True)
+            ],
+            low=0.0,
+            least=1e-3,
+        )
+        for name in names
+    ]
     cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
-    axis = replace(cycle_axis(), label=f"{cycle} [%]")
-    unit = UNITS[compared[variable].attrs["units"]]
+    axis, unit = replace(cycle_axis(), label=f"{cycle} [%]"), UNITS[compared[variable].attrs["units"]]
     heading = f"{title}: {SIDE_NAMES[side]} leg, mean of the cycles"
-    grid = Grid(columns, least=1e-3, above=0.05, low=True)
-    sheet = small_multiples(compared, (heading, f"[{unit}]"), axis, dict.fromkeys(names, ""), fill, grid)
+    chart = Chart(axis, compared, heading, shown, abreast=3, vertical=f"[{unit}]")
     counts = compared["cycles"].sel(side=side).values
     entries = {
         f"{name} ({count_of(count, 'cycle')})": line(of=name, **style)
         for name, count, style in zip(results, counts, styles, strict=True)
     }
-    sheet.add_legend(entries)
-    return sheet
+    chart.add_legend(entries)
+    return chart
 
 
 @native

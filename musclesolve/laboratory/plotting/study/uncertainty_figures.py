@@ -18,7 +18,10 @@ from musclesolve.constants import BAND_95
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import input_error
 from musclesolve.laboratory.plotting.figure_names import CONTACT_TITLE
+from musclesolve.laboratory.plotting.page.chart import Chart, Panel, with_one_scale
+from musclesolve.laboratory.plotting.page.chart_figure import charted_data
 from musclesolve.laboratory.plotting.page.curves import Legs, abscissa, percents
+from musclesolve.laboratory.plotting.page.marks import Area, Mark
 from musclesolve.laboratory.plotting.page.page_style import (
     A4,
     GRID_COLOR,
@@ -33,15 +36,16 @@ from musclesolve.laboratory.plotting.page.page_style import (
     series,
     space_for,
 )
-from musclesolve.laboratory.plotting.page.panels import joint_rows, small_multiples
+from musclesolve.laboratory.plotting.page.panels import FORCE
 from musclesolve.laboratory.plotting.page.sheet import Sheet, heading, native, page
-from musclesolve.laboratory.plotting.result.muscle_figures import FORCE, muscles, note_choice
+from musclesolve.laboratory.plotting.result.muscle_figures import muscles, note_choice
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import check_parts
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight
 from musclesolve.laboratory.results.facts import uncertain_peak
 from musclesolve.sharing.status import Status
 
+WEIGHTS = "body weights"
 BANDS = ((*BAND_95, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
 SOURCE_COLOR = {
@@ -72,87 +76,86 @@ SOURCE_COLOR = {
 """Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray, the cost violet."""
 
 
-@native
-def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
-    """Draw the force of each muscle [N] with its bands, both legs in one panel."""
+@charted_data
+def uncertainty_muscle_forces(samples: xr.Dataset) -> Chart:
+    """Force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.from_result(samples, abscissa(samples, averaged=False))
-    known = _muscles_by_side(samples)
+    known, shown = _muscles_by_side(samples), list[Panel]()
+    for muscle, group in muscles(samples).items():
+        marks = [
+            mark
+            for side in legs.sides
+            if (name := known.get((muscle, side)))
+            for mark in _banded(legs, side, "muscle_force", {"muscle": name}) + legs.event_lines(side)
+        ]
+        title, note = muscle.replace("_", " "), group.replace("_", " ")
+        shown.append(Panel(title, marks, note=note, low=0.0, least=1.0))
+    title = _title("Muscle force", samples)
+    chart = Chart(legs.x, samples, title, shown, abreast=5, row=0.21, vertical=FORCE)
+    note_choice(chart, samples)
+    legs.legend(chart, events=True)
+    return chart
 
-    def fill(axes: Axes, muscle: str) -> None:
-        for side in legs.sides:
-            if name := known.get((muscle, side)):
-                _banded(axes, legs, side, "muscle_force", {"muscle": name})
-                legs.mark_events(axes, side)
 
-    sheet = small_multiples(samples, (_title("Muscle force", samples), FORCE), legs.x, muscles(samples), fill)
-    note_choice(sheet, samples)
-    legs.legend(sheet, events=True)
-    return sheet
-
-
-@native
-def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
-    """Draw the magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
+@charted_data
+def uncertainty_contact_forces(samples: xr.Dataset) -> Chart:
+    """Magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
 
-    def fill(axes: Axes, side: str, name: str) -> None:
-        _banded(axes, legs, side, "contact_force", {"joint": name}, 1.0 / weight)
-        legs.mark_stance(axes, side)
+    def panel(side: str, name: str) -> Panel:
+        bands = _banded(legs, side, "contact_force", {"joint": name}, 1.0 / weight)
         at = uncertain_peak(samples, "contact_force", name)
         note = "no valid frame"
         if at is not None:
             stance = " in stance" if "ground_reaction_force" in samples else ""
             note = f"peak{stance} {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
-        heading(axes, _in_words(name), note)
+        return Panel(_in_words(name), [*legs.stance_bars(side), *bands], WEIGHTS, note, low=0.0)
 
-    sheet = _joint_panels(legs, _title(CONTACT_TITLE, samples), fill)
-    legs.legend(sheet, stance=True)
-    return sheet
+    chart = _joints(legs, _title(CONTACT_TITLE, samples), panel)
+    legs.legend(chart, stance=True)
+    return chart
 
 
-@native
-def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
-    """Draw the components of the predicted ground force on each foot [body weights], a column for each leg."""
+@charted_data
+def uncertainty_ground_reaction(samples: xr.Dataset) -> Chart:
+    """Components of the predicted ground force on each foot [body weights], a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
     rows = {"z": "upward", "x": "along x of the laboratory", "y": "along y of the laboratory"}
-    sides = [side for side in legs.sides if side in SIDE_NAMES]
+    sides, shown = [side for side in legs.sides if side in SIDE_NAMES], list[Panel]()
+    for axis, words in rows.items():
+        row = []
+        for side in sides:
+            where, predicted = {"side": side, "axis": axis}, frames.predicted(samples, side)
+            bands = _banded(legs, side, "ground_reaction_force", where, 1.0 / weight, predicted)
+            marks = [*legs.stance_bars(side), *bands]
+            row.append(Panel(f"{SIDE_NAMES[side]}, {words}", marks, WEIGHTS))
+        shown += with_one_scale(row)
     title = _title("Predicted ground reaction", samples)
-    sheet, panels = page(samples, title, len(rows), len(sides), height=0.25 * len(rows), sharey="row")
-    for row, (axis, words) in zip(panels, rows.items(), strict=True):
-        for axes, side in zip(row, sides, strict=True):
-            where = {"side": side, "axis": axis}
-            predicted = frames.predicted(samples, side)
-            _banded(axes, legs, side, "ground_reaction_force", where, 1.0 / weight, predicted)
-            legs.mark_stance(axes, side)
-            heading(axes, f"{SIDE_NAMES[side]}, {words}")
-            legs.x.apply(axes, labeled=axis == "y")
-        row[0].set_ylabel("[body weights]")
-    legs.legend(sheet, measured=True, stance=True)
-    return sheet
+    chart = Chart(legs.x, samples, title, shown, columns=len(sides), abreast=len(sides), row=0.22)
+    legs.legend(chart, measured=True, stance=True)
+    return chart
 
 
-@native
-def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
-    """Draw the standard deviation of every contact force [body weights], divided among the sources."""
+@charted_data
+def error_sources_contact_forces(samples: xr.Dataset) -> Chart:
+    """Standard deviation of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
-
     sources = _sources(samples)
 
-    def fill(axes: Axes, side: str, name: str) -> None:
-        force = samples.sel(joint=name)
+    def panel(side: str, name: str) -> Panel:
+        force, marks = samples.sel(joint=name), legs.stance_bars(side)
         parts = (force["contact_force_contribution"] * force["contact_force_sd"]).values / weight
         for part in legs.x.passes[side]:
             shown = ~part.repeated & ~legs.validity[side].failed[part.index]
             heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
             edges = np.cumsum([0.0 * heights[0], *heights], axis=0)
             for low, high, (label, color) in zip(edges, edges[1:], sources, strict=False):
-                axes.fill_between(part.place, low, high, color=color, label=label, linewidth=0.0)
-        legs.mark_stance(axes, side)
-        heading(axes, _in_words(name))
+                marks.append(Area(label, {"color": color, "linewidth": 0.0}, part.place, low, high))
+        return Panel(_in_words(name), marks, WEIGHTS, low=0.0)
 
-    sheet = _joint_panels(legs, "Joint contact force: standard deviation of the samples, by source", fill)
-    sheet.add_legend(_entries(samples, legs.sides))
-    return sheet
+    chart = _joints(legs, "Joint contact force: standard deviation of the samples, by source", panel)
+    chart.add_legend(_entries(samples, legs.sides))
+    return chart
 
 
 @native
@@ -197,19 +200,15 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:
-    """Draw a row for each joint and a column for each leg, in body weights; fill draws a joint of a leg."""
-    known = list(map(str, legs.result["joint"].values))
-    joints = list(dict.fromkeys(split_side(name)[0] for name in known))
-    height = 0.25 * len(joints)
-    sheet, panels = page(legs.result, title, len(joints), len(legs.sides), height=height, sharey="row")
-    for row, joint in joint_rows(panels, legs.x, joints):
-        for axes, side in zip(row, legs.sides, strict=True):
-            if (name := with_side(joint, side)) in known:
-                fill(axes, side, name)
-            else:
-                axes.set_visible(False)
-    return sheet
+def _joints(legs: Legs, title: str, panel: Callable[[str, str], Panel]) -> Chart:
+    """A row for each joint and a column for each leg, in body weights; panel: makes the panel of a joint of a leg."""
+    known, shown = list(map(str, legs.result["joint"].values)), list[Panel | None]()
+    for joint in dict.fromkeys(split_side(name)[0] for name in known):
+        names = {side: with_side(joint, side) for side in legs.sides}
+        row = with_one_scale([panel(side, name) for side, name in names.items() if name in known])
+        shown += [row.pop(0) if name in known else None for name in names.values()]
+    columns = len(legs.sides)
+    return Chart(legs.x, legs.result, title, shown, columns=columns, abreast=columns, row=0.22)
 
 
 def _in_words(name: str) -> str:
@@ -228,32 +227,29 @@ def _muscles_by_side(samples: xr.Dataset) -> dict[tuple[str, str], str]:
 
 
 def _banded(
-    axes: Axes,
     legs: Legs,
     side: str,
     name: str,
     where: dict[str, str],
     factor: float = 1.0,
     predicted: Mask | None = None,
-) -> None:
-    """Draw the nominal curve of one leg above its bands; no band where the nominal frame has no valid solution.
+) -> list[Mark]:
+    """The nominal curve of one leg above its bands; no band where the nominal frame has no valid solution.
 
     predicted (T,): frames in which a curve that does not depend on the solution is predicted.
     """
-    quantiles = legs.result[f"{name}_quantile"].sel(where)
-    free = predicted is not None
+    quantiles, free, marks = legs.result[f"{name}_quantile"].sel(where), predicted is not None, list[Mark]()
     for part in legs.x.passes[side]:
         shown = ~part.repeated & (free | ~legs.validity[side].failed[part.index])
         for *ends, opacity in BANDS:
-            below, above = (
+            low, high = (
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan) for q in ends
             )
-            color, label = SIDE_COLOR[side], series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
-            axes.fill_between(
-                part.place, below, above, color=color, alpha=opacity, linewidth=0.0, label=label
-            )
+            style = {"color": SIDE_COLOR[side], "alpha": opacity, "linewidth": 0.0}
+            label = series(side, f"{100.0 * (ends[1] - ends[0]):g} % of the samples")
+            marks.append(Area(label, style, part.place, low, high))
     values = factor * legs.result[name].sel(where).values
-    legs.draw(axes, side, values, measured=free, predicted=predicted)
+    return marks + legs.curves(side, values, measured=free, predicted=predicted)
 
 
 def _title(what: str, samples: xr.Dataset) -> str:

@@ -14,12 +14,11 @@ from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.laboratory.plotting.figure_names import MODEL as OF_MODEL
 from musclesolve.laboratory.plotting.figure_names import RECORDING, pages_of
-from musclesolve.laboratory.plotting.page.chart import Chart
+from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.plotting.page.page_style import PageStyle, current_style, page_style
 from musclesolve.laboratory.plotting.page.page_svg import page_svg
 from musclesolve.laboratory.report.inputs import DAMAGE, RESULT, reason
 from musclesolve.laboratory.results.dataset.checked import MODEL
-from musclesolve.laboratory.results.facts import Facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,23 +104,23 @@ class Picture:
 
 
 def drawn(key: str, name: str, draw: "Callable[..., Figure]", data: object, label: str = "") -> Picture:
-    """The figure that `draw` makes of some data; a fault of the file that prevents it becomes a sentence.
+    """A figure of a page: its chart where it has one, else what matplotlib draws.
 
-    label: the caption of the figure unless given.
+    A fault of the file that prevents it becomes a sentence.
+
+    Args:
+        key: of the figure, its own in the page.
+        name: of the figure.
+        draw: its drawing function.
+        data: what it shows; of a result its facts.
+        label: the caption of the figure unless given.
     """
-    label = label or caption(name, draw)
+    style, label, chart = current_style(), label or caption(name, draw), chart_of(draw)
     try:
-        return Picture(key, name, label, Markup(page_svg(partial(draw, data), key, label)))
-    except DAMAGE as error:
-        return Picture(key, name, label, fault=reason(error))
-
-
-def charted(key: str, name: str, chart: "Callable[[Facts], Chart]", facts: Facts, label: str) -> Picture:
-    """The chart of a result as a figure of a page; a fault of the file that prevents it becomes a sentence."""
-    style = current_style()
-    try:
+        if chart is None:
+            return Picture(key, name, label, Markup(page_svg(partial(draw, data), key, label)))
         # named in full, the style is not made anew for every curve
         with page_style(PageStyle(titled=False, norms=style.norms, norm_file=style.norm_file)):
-            return Picture(key, name, label, Markup(chart(facts).html()), is_chart=True)
+            return Picture(key, name, label, Markup(chart(data).html()), is_chart=True)
     except DAMAGE as error:
         return Picture(key, name, label, fault=reason(error))
