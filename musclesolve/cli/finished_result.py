@@ -63,11 +63,11 @@ def finish_result(
 def _answered(path: Path) -> str:
     """The answer of a file in sentences, below its question."""
     from musclesolve.laboratory.results.files.result_netcdf import read_result
-    from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, in_short
+    from musclesolve.laboratory.results.tables.question_tables import NO_ANSWER, answer_facts, in_short
 
     answer = read_result(path)
     why = answer.attrs.get(NO_ANSWER)
-    return line(path.stem, f"no answer: {why}" if why else in_short(answer, path.stem))
+    return line(path.stem, f"no answer: {why}" if why else in_short(answer_facts(answer, path.stem)))
 
 
 def report_pages(wanted: bool) -> dict[str, Any]:

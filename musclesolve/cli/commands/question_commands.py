@@ -101,12 +101,12 @@ def what_if(
     **settings: Any,
 ) -> None:
     """Share one motion with weak or missing muscles, a device, or other settings, compared with now."""
-    from musclesolve.laboratory.results.tables.question_tables import scenario_facts
+    from musclesolve.laboratory.results.tables.question_tables import scenario_records
     from musclesolve.studies.questions.what_if import what_if
 
     def ask(loaded: Any, report: Any) -> "xr.Dataset":
         return what_if(loaded, settings["scenarios"], side, report)
 
     answer, paths = answered(trial, output, "what_if", ask)
-    failed = any(fact["without_solution"] for fact in scenario_facts(answer))
+    failed = any(fact["without_solution"] for fact in scenario_records(answer))
     finish_answer("what_if", answer, paths, SOME_FRAMES_FAILED if failed else 0)

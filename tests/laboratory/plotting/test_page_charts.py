@@ -1,4 +1,4 @@
-"""Charts of the page of a result: every figure has one, with its panels, its words and the curves of the result."""
+"""Charts of pages: every figure of a result has one, with its panels, its words and the curves of the result."""
 
 import re
 import subprocess
@@ -7,14 +7,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from report_inputs import small, with_emg, written
+from report_inputs import compared, small, uncertain, with_emg, written
 from synthetic_result import few_muscles, result, with_fascicles, with_tendons, with_troubles
+from thorough import some
 
 from musclesolve.laboratory.plotting.page.chart import PIXEL, round_numbers
 from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.plotting.page.page_style import page_style
 from musclesolve.laboratory.report.content.pieces import figures_of
-from musclesolve.laboratory.report.inputs import RESULT
+from musclesolve.laboratory.report.inputs import COMPARISON, RESULT, UNCERTAINTY
 from musclesolve.laboratory.results.facts import Facts
 
 TRIAL = with_emg(with_fascicles(with_tendons(with_troubles(small()))))
@@ -62,11 +63,22 @@ def test_every_figure_of_a_result_but_bars_is_a_chart():
     assert set(FIGURES) - set(CHARTS) <= ONLY_FILES and len(CHARTS) > 10
 
 
-@pytest.mark.parametrize("name", CHARTS)
+OTHERS = {UNCERTAINTY: uncertain(with_troubles(small())), COMPARISON: compared(small())}
+DRAWN = {name: (FIGURES[name], TRIAL, Facts(TRIAL)) for name in CHARTS} | {
+    name: (draw, data, data)
+    for kind, data in OTHERS.items()
+    for name, draw in figures_of(data, kind).items()
+    if chart_of(draw)
+}
+"""Drawing function, its data, and the data of its chart."""
+
+
+@pytest.mark.parametrize("name", some(DRAWN, 2))
 def test_a_chart_has_the_panels_and_the_legend_of_the_figure(name):
-    root = tree(name, TRIAL)
+    draw, data, of = DRAWN[name]
+    root = ElementTree.fromstring(f"<div>{chart_of(draw)(of).html()}</div>")
     with page_style(titled=False):
-        figure = FIGURES[name](TRIAL)
+        figure = draw(data)
     shown = [axes for axes in figure.axes if axes.get_visible()]
     assert len(panels(root)) == len(shown)
     for text in figure.legends[0].get_texts() if figure.legends else ():

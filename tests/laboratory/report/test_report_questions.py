@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.report.inputs import question_of, read_inputs
 from musclesolve.laboratory.report.page import write_report
-from musclesolve.laboratory.results.tables.question_tables import in_short
+from musclesolve.laboratory.results.tables.question_tables import answer_facts, in_short
 from musclesolve.studies.questions.answers import AnswerFile, answer_results, asked_of
 
 SCENARIO = "weak calf: triceps_surae=0.6"
@@ -50,7 +50,7 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     assert {path.name for path in folder.iterdir()} == {"result.nc", "margins.nc", "report.html"}
     said = section(folder / "report.html", "margins")
     found = xr.open_dataset(folder / "margins.nc").load()
-    answer = " ".join(in_short(found, "margins").split())
+    answer = " ".join(in_short(answer_facts(found, "margins")).split())
     assert said.index(answer) < said.index(
         "Least strength with which the motion is possible: groups of muscles"
     )

@@ -16,12 +16,12 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.results.dataset.result_quantities import along_heading
 from musclesolve.laboratory.results.tables.question_tables import (
-    contact_facts,
-    contribution_facts,
+    contact_records,
+    contribution_records,
     grouped,
     in_stance,
     over_stance,
-    work_facts,
+    work_records,
 )
 from musclesolve.studies import contributions
 
@@ -61,7 +61,7 @@ def test_groups_do_what_is_published(found):
 
 
 def test_facts_have_both_contact_models(found):
-    facts = contribution_facts(found)
+    facts = contribution_records(found)
     assert {each["leg"] for each in facts} == {"r", "l"}
     assert all(len(each["support_m_s2"]) == found.sizes["contact"] for each in facts)
     gravity = next(each for each in facts if each["group"] == "gravity")
@@ -103,7 +103,7 @@ def test_facts_of_contact_forces_and_work(found):
 
     There as here the vasti load the knee most in early stance, the calf in late stance.
     """
-    facts = {(each["joint"], each["group"]): each for each in contact_facts(found)}
+    facts = {(each["joint"], each["group"]): each for each in contact_records(found)}
     assert facts["ankle_r", "hip_abductors_r"]["own_bw"] == 0.0
     assert facts["ankle_r", "triceps_surae_r"]["own_bw"] > 0.8
     for side in "rl":
@@ -113,7 +113,7 @@ def test_facts_of_contact_forces_and_work(found):
         assert sum(each["own_bw"] for each in joint) == pytest.approx(whole["own_bw"])
         dynamics = np.sum([each["dynamics_bw"] for each in joint], axis=0)
         np.testing.assert_allclose(dynamics, whole["dynamics_bw"])
-    work = {each["group"]: each for each in work_facts(found)}
+    work = {each["group"]: each for each in work_records(found)}
     assert work["triceps_surae_r"]["positive_j_kg"] > 0.05
     assert work["quadriceps_femoris_r"]["negative_j_kg"] < 0.0
 
@@ -147,7 +147,7 @@ def test_propulsion_is_along_the_walking_direction(found):
     x, y, z = (center.sel(axis=axis, drop=True) for axis in "xyz")
     turned["center_acceleration"] = xr.concat([-y, x, z], center["axis"]).transpose(*center.dims)
     turned["heading"] = found["heading"] + 0.5 * np.pi
-    for one, other in zip(contribution_facts(found), contribution_facts(turned), strict=True):
+    for one, other in zip(contribution_records(found), contribution_records(turned), strict=True):
         for what in ("support", "braking", "propulsion"):
             np.testing.assert_allclose(one[f"{what}_m_s2"], other[f"{what}_m_s2"], atol=1e-12)
     np.testing.assert_allclose(

@@ -19,7 +19,7 @@ from musclesolve.laboratory.plotting import page_style, strength_margins
 from musclesolve.laboratory.results.fact_table import document as document_of
 from musclesolve.laboratory.results.files.result_netcdf import trial_from
 from musclesolve.laboratory.results.tables.question_tables import (
-    assistance_facts,
+    assistance_records,
     margin_facts,
     ordered_margins,
 )
@@ -160,7 +160,7 @@ def test_a_pair_needs_at_least_what_each_group_needs(more):
 
 def test_the_least_assistance_makes_each_frame_possible(more):
     """A device with the limits that are printed: what-if needs no reserve, and with 5 % less it does."""
-    facts = assistance_facts(more)
+    facts = assistance_records(more)
     assert [each["dof"] for each in facts] == ["ankle_dorsiflexion_r"]
     low = facts[0]["least_nm"]
     assert low < -1.0 and facts[0]["greatest_nm"] == 0.0

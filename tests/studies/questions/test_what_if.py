@@ -22,7 +22,7 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
 from musclesolve.laboratory.forces import prepare, share
-from musclesolve.laboratory.results.tables.question_tables import scenario_facts, scenario_tables
+from musclesolve.laboratory.results.tables.question_tables import scenario_records, scenario_tables
 from musclesolve.models.share import share_part
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.studies import Scenario, what_if
@@ -122,7 +122,7 @@ def test_the_cost_of_muscles_and_torques_has_its_derivatives(stride_result):
 
 
 def test_facts_of_scenarios(found):
-    facts = {each["scenario"]: each for each in scenario_facts(found)}
+    facts = {each["scenario"]: each for each in scenario_records(found)}
     assert facts["now"]["effort_ratio"] == 1.0 and facts["exo"]["effort_ratio"] < 1.0
     assert facts["none"]["effort_ratio"] > 1.0
     assert facts["cost"]["effort_ratio"] is None, "efforts of different costs cannot be compared"
@@ -240,7 +240,7 @@ def test_numbers_stay_whole_on_80_columns(found):
     text = StringIO()
     table = scenario_tables(found.isel(scenario=[0, 4]))[0]
     Console(file=text, width=80).print(table)
-    for peak in scenario_facts(found)[0]["contact_peaks_bw"].values():
+    for peak in scenario_records(found)[0]["contact_peaks_bw"].values():
         assert f"{peak:.2f}" in text.getvalue()
 
 
@@ -248,7 +248,7 @@ def test_effort_counts_frames_with_a_solution_in_both(found):
     lost = found.isel(scenario=[0, 1]).copy(deep=True)
     lost["status"][1, :10] = Status.INFEASIBLE
     lost["least_cost"][1, :10] = np.nan
-    _, same = scenario_facts(lost)
+    _, same = scenario_records(lost)
     assert same["effort_ratio"] == pytest.approx(1.0) and same["without_solution"] == 20
 
 
@@ -320,14 +320,14 @@ def test_mass_and_load():
         rows = [model.dof(dof) for dof in part.dofs]
         np.testing.assert_allclose(part.moment, moments[:, rows], atol=1e-8)
     answer = what_if(reference_stride(), ["mass=1.2", "load=10"])
-    effort = [each["effort_ratio"] for each in scenario_facts(answer)]
+    effort = [each["effort_ratio"] for each in scenario_records(answer)]
     assert effort[1] > 1.1 and effort[2] > 1.1
 
 
 @pytest.mark.thorough
 def test_other_tendons_are_compared_with_now_behind_such_tendons():
     answer = what_if(reference_stride(), ["weak: soleus=0.9, muscles.tendon=elastic"], side="r")
-    facts = {each["scenario"]: each for each in scenario_facts(answer)}
+    facts = {each["scenario"]: each for each in scenario_records(answer)}
     assert list(facts) == ["now", "now, elastic tendons", "weak"]
     assert facts["weak"]["reference"] == "now, elastic tendons" and facts["weak"]["effort_ratio"] > 1.0
 

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.messages import capitalized
 from musclesolve.laboratory.plotting.page.curves import Abscissa
 from musclesolve.laboratory.plotting.page.marks import Area, Bars, Line, Mark, Points, Uprights
 from musclesolve.laboratory.plotting.page.page_style import Key
@@ -84,12 +85,13 @@ class Chart:
 
     def html(self) -> str:
         """The chart as HTML."""
-        words = [f"{self.vertical}, " if self.vertical else "", f"over {self.x.label}"]
+        shown = " ".join(self.vertical.split())
+        words = f"{capitalized(shown)}, over {self.x.label}" if shown else f"over {self.x.label}"
         legend = "".join(f"<li>{_sample(entry)}{escape(text)}</li>" for text, entry in self.entries.items())
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         panels = "".join(_panel(panel, self.x.label, self.x.limits) for panel in self.panels)
         return (
-            f'<ul class="legend">{legend}</ul>{notes}<p>{escape("".join(words))}</p>'
+            f'<ul class="legend">{legend}</ul>{notes}<p>{escape(words)}</p>'
             f'<div class="panels of{self.columns}">{panels}</div>'
         )
 

@@ -534,7 +534,7 @@ def answer(data: xr.Dataset, question: str) -> dict[str, object]:
         raise Absent(f"There is no answer: {why}")
     facts = chosen(answer_facts(data, question), "")
     return {
-        "answer": in_short(data, question),
+        "answer": in_short(facts),
         "tables": [from_rich(table) for table in answer_tables(data, question)],
         "notes": [each for each in facts if each.subject not in (SHORT, "verdict")],
     }

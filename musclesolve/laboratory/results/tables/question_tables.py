@@ -1,6 +1,6 @@
 """Answers to questions about a trial as text: margins of strength, scenarios, contributions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
     return dict(zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True))
 
 
-def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+def assistance_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Degrees of freedom about which a device alone makes every impossible frame possible, and its torques [N m].
 
     None where every frame is possible, or no single degree of freedom is enough.
@@ -175,7 +175,7 @@ def margin_facts(answer: xr.Dataset) -> Rows:
     yield plain_fact(
         "gap", f"less strength is proved to be impossible, up to {gap:.1g} % of the full strength"
     )
-    helps = assistance_facts(answer)
+    helps = assistance_records(answer)
     yield silent(helps, "assistance")
     if not bool(possible.all()):
         torques = "; ".join(
@@ -222,7 +222,7 @@ def margins_csv(answer: xr.Dataset) -> bytes:
     return frame_csv(margins.assign(sign=margins["sign"].replace(0, "")))
 
 
-def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+def scenario_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     """The facts of each scenario: frames, reserves, effort, contact peaks [body weights], torques of devices."""
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(answer.attrs["costs"])
@@ -276,7 +276,7 @@ def _peak(values: np.ndarray) -> float | None:
 
 def scenario_tables(answer: xr.Dataset) -> list[Table]:
     """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
-    facts = scenario_facts(answer)
+    facts = scenario_records(answer)
     joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
     counts = {"solved": "solved", "with_reserve": "reserve"}
     if any(fact["without_solution"] for fact in facts):
@@ -331,9 +331,9 @@ def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any]) -> str:
     return f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
 
 
-def scenarios_as_facts(answer: xr.Dataset) -> Rows:
+def scenario_facts(answer: xr.Dataset) -> Rows:
     """Changes under each scenario: effort and contact force, muscle groups, and the largest reserve."""
-    now, *others = scenarios = scenario_facts(answer)
+    now, *others = scenarios = scenario_records(answer)
     yield from (plain_fact(SHORT, _scenario_in_short(now, scenario)) for scenario in others)
     yield from _judgement(answer)
     yield silent(scenarios, "scenarios")
@@ -422,7 +422,7 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
     return shown
 
 
-def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+def contribution_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Mean contributions of groups and other parts to the acceleration of the center of mass over a stance [m/s2].
 
     support: upward; braking and propulsion: the part against and along the walking direction, each a mean over the
@@ -459,7 +459,7 @@ def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataAr
     return places
 
 
-def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+def contact_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Mean contributions of groups and other parts to the contact forces of the joints of a leg over its stance [BW].
 
     For a joint the component along its contact force, for a knee contact the compression. own: by tension across the
@@ -482,7 +482,7 @@ def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
-def work_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
+def work_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     """Positive and negative work of the function groups of both legs for a stride [J/kg]; none without a whole stride.
 
     The work of a group is the sum over its muscles.
@@ -500,7 +500,7 @@ def work_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
 
 def contribution_tables(answer: xr.Dataset) -> list[Table]:
     """Tables for each leg: contributions of groups to the center of mass and contact forces; work of all groups."""
-    facts, tables = contribution_facts(answer), []
+    facts, tables = contribution_records(answer), []
     contacts = " / ".join(map(str, answer["contact"].values))
     for side in dict.fromkeys(fact["leg"] for fact in facts):
         of_leg = [fact for fact in facts if fact["leg"] == side]
@@ -518,7 +518,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
         tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(what))))
         share = {
             (fact["joint"], fact["group"]): f"{fact['own_bw']:+z.2f} {fact['dynamics_bw'][0]:+z.2f}"
-            for fact in contact_facts(answer)
+            for fact in contact_records(answer)
             if fact["leg"] == side
         }
         if joints := dict.fromkeys(joint for joint, _ in share):
@@ -531,7 +531,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
             first = answer["contact"].values[0]
             title = f"{leg}: mean contact force (body weights), own and through dynamics ({first})"
             tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(joints))))
-    if work := work_facts(answer):
+    if work := work_records(answer):
         from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 
         of_leg = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
@@ -541,9 +541,9 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     return tables
 
 
-def contributions_as_facts(answer: xr.Dataset) -> Rows:
+def contribution_facts(answer: xr.Dataset) -> Rows:
     """The main contributions, the frames that count, the stances of each leg, the influence of the contact model."""
-    contributions = contribution_facts(answer)
+    contributions = contribution_records(answer)
     for leg in dict.fromkeys(each["leg"] for each in contributions):
         if parts := _most_of_leg(contributions, leg):
             name = SIDE_NAMES.get(leg, leg).capitalize()
@@ -554,8 +554,8 @@ def contributions_as_facts(answer: xr.Dataset) -> Rows:
     for name, value in {
         "contacts": [str(name) for name in answer["contact"].values],
         "contributions": contributions,
-        "contact_forces": contact_facts(answer),
-        "work": work_facts(answer),
+        "contact_forces": contact_records(answer),
+        "work": work_records(answer),
     }.items():
         yield silent(value, name)
     frames, solved = int(answer.attrs["frames"]), int(answer.attrs["frames_solved"])
@@ -653,9 +653,9 @@ def stance_csv(answer: xr.Dataset) -> bytes:
 
 
 OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Rows], Callable[[xr.Dataset], list[Table]]]] = {
-    "contributions": (contributions_as_facts, contribution_tables),
+    "contributions": (contribution_facts, contribution_tables),
     "margins": (margin_facts, margin_tables),
-    "what_if": (scenarios_as_facts, scenario_tables),
+    "what_if": (scenario_facts, scenario_tables),
 }
 """Question -> the functions that make the facts and the tables of its answer."""
 
@@ -670,6 +670,6 @@ def answer_tables(answer: xr.Dataset, question: str) -> list[Table]:
     return OF_QUESTION[question][1](answer)
 
 
-def in_short(answer: xr.Dataset, question: str) -> str:
+def in_short(facts: Iterable[Fact]) -> str:
     """The answer to a question in a few sentences."""
-    return " ".join(each.sentence for each in answer_facts(answer, question) if each.subject == SHORT)
+    return " ".join(each.sentence for each in facts if each.subject == SHORT)
