@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve import Problem, Status, costs, solve
+from musclesolve import Cost, Problem, Status, costs, solve
 from musclesolve.sharing import certify, expression_cost, solution_derivatives
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -264,6 +264,29 @@ def test_flat_costs_and_tiny_multiples_are_certified(factor):
     assert solve(problem, cost).status == Status.SOLVED
     flat = expression_cost("flat", flat_below_a_half, convex=True)
     assert certify(problem, flat, np.array([0.06, 0.04]), np.zeros(1), np.zeros(1)).holds
+
+
+@dataclass(frozen=True)
+class FreeBelow(Cost):
+    """sum_i max(a_i - 0.2, 0)^2: activations up to 0.2 cost nothing."""
+
+    name = "free_below"
+
+    def term_value(self, problem, activation):
+        return (np.maximum(activation - 0.2, 0.0) ** 2).sum(axis=1)
+
+    def term_gradient(self, problem, activation):
+        return 2.0 * np.maximum(activation - 0.2, 0.0)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 2400.0, [2400.0, np.inf]])
+def test_moments_that_muscles_carry_free_of_charge_need_no_reserve(weight):
+    arm = [[0.0003, -0.047, -0.009, 0.0], [-0.002, -0.019, -0.023, -0.002]]
+    moment = [[-4e-4, -4e-3], [-0.9, -1.6], [-30.0, -25.0]]
+    problem = Problem(arm, moment, np.full(4, 1000.0), np.full(4, 1000.0), reserve_weight=weight)
+    answer = solve(problem, FreeBelow())
+    assert answer.solved.all() and (answer.cost[:2] == 0.0).all() and answer.cost[2] > 0.0
+    np.testing.assert_allclose(answer.reserve[:2], 0.0, rtol=0, atol=1e-9)
 
 
 def decades_apart(seed: int, frames: int, dofs: int, muscles: int) -> Problem:

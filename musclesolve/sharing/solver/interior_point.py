@@ -222,7 +222,7 @@ class FramesInteriorPoint:
         compliance, pull = x.compliance[:, :hard], _pull(x.matrix[:, :hard], x.multiplier[:, :hard])
         scale = np.maximum(1.0, np.abs(problem.moment))
         miss = (np.abs(x.short()[:, :hard]) / scale).max(axis=1)
-        claim = np.full(len(miss), Status.MAX_ITERATIONS, np.int8)
+        claim, broken = np.full(len(miss), Status.MAX_ITERATIONS, np.int8), ~np.isfinite(miss)
         exact = (compliance == 0).all(axis=1)
         near = miss <= 1e3 * self.tolerance  # the costly part only for frames near the end
         if near.any():
@@ -230,8 +230,12 @@ class FramesInteriorPoint:
             if x.matrix.shape[1] > hard:
                 soft, compliance_of_soft = x.matrix[:, hard:], x.compliance[:, hard:]
                 slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / compliance_of_soft)
-            # no activation costs anything: the exact multipliers are zero
-            free_of_charge = (slope == 0).all(axis=1) & near & exact
+            carried = exact
+            # no activation costs anything, and muscles alone carry the moments: the exact multipliers are zero
+            if not isinstance(cost, NoCost):  # the multipliers of this one are the proof of infeasibility
+                lacking = np.abs(x.short() + x.compliance * x.multiplier)[:, :hard] / scale
+                carried = exact | (lacking.max(axis=1) <= self.tolerance)
+            free_of_charge = (slope == 0).all(axis=1) & near & carried
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
             # the duality gap of the linearized cost, and the cost of missed moments, in its unit (certificate.py)
             excess = (slope - pull) * x.free
@@ -251,7 +255,7 @@ class FramesInteriorPoint:
             miss = np.maximum(miss, np.where(level > 0.0, level / unit, level))
             enough = self.tolerance if iteration < PATIENCE else 10.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
-        claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
+        claim[broken | np.isnan(miss)] = Status.SOLVER_FAILED
         diverged = exact & (np.abs(pull * x.free).max(axis=1) > DIVERGED * x.omega.max(axis=1))
         claim[diverged & (claim != Status.SOLVED)] = Status.SOLVER_FAILED
         if self.seek_proof:
