@@ -33,7 +33,8 @@ is flat there.
 W is the exponent times the cost for a power; a constant added to the cost does not change it, nor a unit the gap. Where
 slopes cancel, as at targets that are met, W counts no less than their round-off u sum_i |f_i'(lower_i)| a_i. Where a
 muscle with a target above its lower bound has to rest, |g_i| a_i vanishes although the cost does not: W counts no less
-than 1e-9 sum_i (-f_i'(lower_i))^+ (upper_i - lower_i), so that activations at the round-off of their range may remain.
+than 1e-9 sum_i (-f_i'(lower_i))^+ (upper_i - lower_i) of the muscles within 1e-6 of their range of the lower bound, so
+that activations at the round-off of this range may remain.
 Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
     phi_i = (g_i - p_i + e_i)^+ (a_i - lower_i) + (p_i - g_i + e_i)^+ (upper_i - a_i)      (Frank and Wolfe 1956),
@@ -100,6 +101,7 @@ from musclesolve.sharing.kernel.constants import (
     GAP,
     LEAST_CHANGE,
     LEAST_NORMAL,
+    NEAR_BOUND,
     OF_TARGETS,
     ROUNDED,
     TOLERANCE,
@@ -118,7 +120,6 @@ TINY = 1e-300
 FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
 KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
-NEAR_BOUND = 1e-6  # share of this distance within which a muscle is tried on the bound
 AT_KINK = 1e-3  # share of its slope by which a muscle there may be pulled off the bound
 RIDGE = 1e-13  # of a matrix with unit diagonal
 
@@ -369,7 +370,9 @@ def gap_parts(
         part = problem.frames(much)
         at_lower = cost.term_gradient(part, part.lower)
         rounded = UNIT_ROUNDING * _finite(np.abs(at_lower) * a[much]).sum(axis=1)
-        drawn = OF_TARGETS * _finite(np.maximum(-at_lower, 0.0) * (part.upper - part.lower)).sum(axis=1)
+        width = part.upper - part.lower
+        resting = a[much] - part.lower <= NEAR_BOUND * width
+        drawn = OF_TARGETS * _finite(np.where(resting, np.maximum(-at_lower, 0.0) * width, 0.0)).sum(axis=1)
         unit[much] = np.maximum(unit[much], np.maximum(rounded, drawn))
     return GapParts(excess, unit, miss_cost, shift, missed)
 

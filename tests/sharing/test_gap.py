@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve import Problem, Status, costs, diagnose, solve
+from musclesolve import Cost, Problem, Status, costs, diagnose, solve
 from musclesolve.sharing import (
     activation_bound,
     certify,
@@ -402,3 +402,40 @@ def test_arrays_of_another_problem_are_refused_by_name():
         activation_bound(one, "force_squared", None)
     with refused("bad_cost", "levels"):
         activation_bound(one, "min_max", answer)
+
+
+class FourthPowerOfTarget(Cost):
+    """Sum of (a - 0.3)^4."""
+
+    name = "fourth_power_of_target"
+
+    def term_value(self, problem, activation):
+        return ((activation - 0.3) ** 4).sum(axis=1)
+
+    def term_gradient(self, problem, activation):
+        return 4.0 * (activation - 0.3) ** 3
+
+    def term_hessian_diagonal(self, problem, activation):
+        return 12.0 * (activation - 0.3) ** 2
+
+    def term_parameters(self, problem):
+        return ()
+
+    def term_expression(self, casadi, activation, parameters):
+        return casadi.sum1((activation - 0.3) ** 4)
+
+
+@pytest.mark.parametrize("moved", [1e-7, 1e-6, 1e-5])
+def test_targets_above_the_lower_bound_do_not_loosen_the_certificate(moved):
+    """At targets that are nearly met every marginal cost is tiny; a cost 1.4 % above the least is no least one."""
+    problem = Problem([[0.05, 0.02]], [21.001], [1000.0, 1000.0], [1000.0, 1000.0])
+    cost = FourthPowerOfTarget()
+    best = np.array([0.3, 0.3]) + 0.001 / 50.0 / (1.0 + 0.4 ** (4 / 3)) * np.array([1.0, 0.4 ** (1 / 3)])
+    multiplier = cost.gradient(problem, best[None])[0, 0] / 50.0
+    spoiled = best + moved * np.array([-0.4, 1.0])
+    above = cost.value(problem, spoiled[None])[0] / cost.value(problem, best[None])[0] - 1.0
+    assert above > 1e-4
+    assert not certify(problem, cost, spoiled[None], np.zeros((1, 1)), np.array([[multiplier]])).holds.any()
+    answer = solve(problem, cost)
+    assert answer.status == Status.SOLVED
+    assert answer.cost <= cost.value(problem, best[None])[0] * (1.0 + 1e-6)

@@ -19,8 +19,8 @@ import numpy as np
 from musclesolve._util.compiled_code import compiled
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, OF_TARGETS, PULL_ERROR, RISE, ROUNDED,
-    TERM_POWER, TERM_TARGET, TOLERANCE, UNIT_ROUNDING, WHOLE_SLOPE,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, GAP, HALF, INSIDE, LEAST_NORMAL, MARGINAL, NEAR_BOUND, OF_TARGETS, PULL_ERROR, RISE,
+    ROUNDED, TERM_POWER, TERM_TARGET, TOLERANCE, UNIT_ROUNDING, WHOLE_SLOPE,
 )  # fmt: skip
 
 
@@ -297,7 +297,9 @@ def gap_of(
             slope = w[HALF + i]
             if abs(slope) < np.inf:
                 rounded += UNIT_ROUNDING * abs(slope) * activation[i]
-                drawn += OF_TARGETS * max(-slope, 0.0) * (w[ALL_UPPER + i] - w[ALL_LOWER + i])
+                width = w[ALL_UPPER + i] - w[ALL_LOWER + i]
+                resting = activation[i] - w[ALL_LOWER + i] <= NEAR_BOUND * width
+                drawn += OF_TARGETS * max(-slope, 0.0) * width if resting else 0.0
         unit = max(unit, rounded, drawn)
     return excess if outside == 0 else np.inf, unit, miss_cost, shift, missed
 
