@@ -39,9 +39,10 @@ def compare(
         result, paths = compare_into(
             output, trial, settings["costs"], solver, side, report, settings["on_infeasible"]
         )
-    parts = [part for heading, table in comparison_tables(result).items() for part in (heading, table, "")]
-    if facts := comparison_facts(result):
-        parts += [summary(facts), ""]
+    facts = comparison_facts(result)
+    parts: list[RenderableType] = [summary(facts), ""] if facts else []
+    for heading, table in comparison_tables(result).items():
+        parts += [heading, table, ""]
     code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
     finish("compare", parts, lambda: comparison_document(result), paths, code)
 
