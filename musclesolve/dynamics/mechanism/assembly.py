@@ -170,6 +170,14 @@ def consistent_rates(
 
     Raises:
         MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives a coordinate; names them.
+
+    Examples:
+        >>> model = ms.dynamics.human_model()
+        >>> kinds, time = [ms.dynamics.Rigid(model.constraints)], np.array([0.0])
+        >>> q = ms.dynamics.assemble(kinds, time, model.standing, model.topology.coordinate_names)
+        >>> velocity, acceleration = ms.dynamics.consistent_rates(kinds, time, q, driven=False)
+        >>> float(np.abs(velocity).max())                                           # nothing moves a standing body
+        0.0
     """
     constraints = _listed(constraints)
     check_finite(q, coordinate_names)
