@@ -70,38 +70,32 @@ def write_trial(folder: Path, mass: float, stature: float, outward: dict[str, fl
 
 
 def main(folder: Path, subjects: int = 12, trials: int = 2) -> None:
-    """Write SUBJECT/CONDITION/NUMBER/trial.toml with its recording, and the study file; say what is next."""
+    """Write SUBJECT/CONDITION/NUMBER/trial.toml with its recording, the study file and its table; say what is next."""
     random = np.random.default_rng(1)
-    people, lines = [], []
+    lines = ["name,subject,condition,mass_kg,stature_m,sex,file"]
     for number in range(1, subjects + 1):
         subject, mass, stature = f"S{number:02d}", random.normal(72.0, 9.0), random.normal(1.72, 0.07)
         mass, stature = round(mass, 1), round(stature, 2)
-        people.append(f'{subject} = {{ mass_kg = {mass}, stature_m = {stature}, sex = "male" }}')
         own = random.normal(0.0, BETWEEN, 2)
         for condition, moved in zip(CONDITIONS, OUTWARD, strict=True):
             for trial in range(1, trials + 1):
                 place = folder / subject / condition / str(trial)
                 right, left = own + moved + random.normal(0.0, WITHIN, 2)
-                write_trial(place, mass, stature, {"right": right, "left": left}, 100 * number + len(lines))
+                write_trial(
+                    place, mass, stature, {"right": right, "left": left}, 100 * number + len(lines) - 1
+                )
                 name = f"{subject}_{condition}_{trial}"
                 if name == BROKEN:
                     rows = (place / "forces.mot").read_text().splitlines()
                     rows[-2] = rows[-2][: len(rows[-2]) // 2]  # a row without its end
                     (place / "forces.mot").write_text("\n".join(rows))
                 file = (place / "trial.toml").relative_to(folder).as_posix()
-                lines.append(
-                    f'{name} = {{ subject = "{subject}", condition = "{condition}", file = "{file}" }}'
-                )
-    text = [
-        'title = "Lateral wedge insoles"',
-        f'\n[design]\nconditions = ["shoe", "wedge"]\noutcomes = ["{OUTCOME}"]',
-        "\n[subjects]",
-        *people,
-        "\n[trials]",
-        *lines,
-    ]
-    (folder / "study.toml").write_text("\n".join(text) + "\n", encoding="utf-8")
-    print(f"{len(lines)} trials of {len(people)} subjects")
+                lines.append(f"{name},{subject},{condition},{mass},{stature},male,{file}")
+    (folder / "trials.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = 'title = "Lateral wedge insoles"\ntrials = "trials.csv"\n'
+    design = f'\n[design]\nconditions = ["shoe", "wedge"]\noutcomes = ["{OUTCOME}"]\n'
+    (folder / "study.toml").write_text(head + design, encoding="utf-8")
+    print(f"{len(lines) - 1} trials of {subjects} subjects")
     print(f"musclesolve study {folder / 'study.toml'} -o {folder / 'results'}")
 
 

@@ -106,38 +106,29 @@ def write_trials(
     return masses
 
 
-def study_text(folder: Path, masses: dict[str, float]) -> str:
-    """The study file of these trials; `musclesolve init FOLDER --study` drafts it from the folders alike."""
-    lines = [
-        'title = "Free and loaded walking"',
-        "",
-        "[settings.sharing]",
-        'cost = "stress_cubed"',
-        "",
-        "[subjects]",
-        *(f"{subject} = {{ mass_kg = {mass:.1f} }}" for subject, mass in masses.items()),
-        "",
-        "[trials]",
-    ]
+def write_study(folder: Path, masses: dict[str, float], design: str = "") -> Path:
+    """Write the study file and the table of trials; `musclesolve init FOLDER --study` drafts them alike."""
     time = stride()[0]
+    cycles = f'"[[{time[0]:.6f}, {time[-1]:.6f}]]"'
+    lines = ["name,subject,condition,mass_kg,model,coordinates,moments,side,movement,cycles_s"]
     for file in sorted(folder.glob("*/*/*_ik.mot")):
         subject, condition, number = *file.parts[-3:-1], file.name.split("_")[1]
-        moments = f"{subject}/{condition}/trial_{number}_id.sto"
-        lines.append(
-            f'{subject}_{condition}_{number} = {{ subject = "{subject}", condition = "{condition}", side = "r", '
-            f'model = "{subject}/leg.osim", coordinates = "{subject}/{condition}/{file.name}", '
-            f'moments = "{moments}", movement = "walking", cycles_s = [[{time[0]:.6f}, {time[-1]:.6f}]] }}'
-        )
-    return "\n".join(lines) + "\n"
+        place = f"{subject}/{condition}"
+        files = f"{subject}/leg.osim,{place}/{file.name},{place}/trial_{number}_id.sto"
+        said = f"{subject}_{condition}_{number},{subject},{condition},{masses[subject]:.1f}"
+        lines.append(f"{said},{files},r,walking,{cycles}")
+    (folder / "trials.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = 'title = "Free and loaded walking"\ntrials = "trials.csv"\n\n[settings.sharing]\ncost = "stress_cubed"\n'
+    (folder / "study.toml").write_text(head + design, encoding="utf-8")
+    return folder / "study.toml"
 
 
 def main(folder: Path, *counts: int) -> None:
     """Write the trials and the study file, and say what is next; counts of subjects and of trials in a condition."""
     masses = write_trials(folder, *counts)
-    text = study_text(folder, masses) + f"\n[design]\noutcomes = ['{OUTCOME}']\n"
-    (folder / "study.toml").write_text(text, encoding="utf-8")
-    print(f"{text.count('coordinates')} trials of {len(masses)} subjects")
-    print(f"musclesolve study {folder / 'study.toml'} -o {folder / 'results'}")
+    study = write_study(folder, masses, f"\n[design]\noutcomes = ['{OUTCOME}']\n")
+    print(f"{len(list(folder.glob('*/*/*_ik.mot')))} trials of {len(masses)} subjects")
+    print(f"musclesolve study {study} -o {folder / 'results'}")
 
 
 if __name__ == "__main__":

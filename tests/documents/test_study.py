@@ -44,8 +44,8 @@ def test_every_key_has_a_row_with_its_default_and_choices(table):
 
 
 def test_the_example_is_a_study_file(tmp_path):
-    (example,) = blocks(PAGE, "toml")
-    assert tomllib.loads(example)["trials"]
+    (example,), (lines,) = blocks(PAGE, "toml"), blocks(PAGE, "csv")
+    (tmp_path / tomllib.loads(example)["trials"]).write_text(lines, encoding="utf-8")
     (tmp_path / "study.toml").write_text(example, encoding="utf-8")
     study = ms.studies.read_study(tmp_path / "study.toml")
     assert [trial.name for trial in study.included] == [
@@ -63,8 +63,10 @@ def test_from_python(tmp_path, capsys):
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     masses = made.write_trials(tmp_path, 1, 1)
-    kept = [line for line in made.study_text(tmp_path, masses).splitlines() if "S01_loaded" not in line]
-    (tmp_path / "study.toml").write_text("\n".join(kept), encoding="utf-8")
+    made.write_study(tmp_path, masses)
+    lines = (tmp_path / "trials.csv").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if "S01_loaded" not in line]
+    (tmp_path / "trials.csv").write_text("\n".join(kept), encoding="utf-8")
     (block,) = (block for block in blocks(PAGE, "python") if "read_study" in block)
     names: dict = {"__name__": "__main__"}
     with contextlib.chdir(tmp_path):

@@ -9,23 +9,28 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from musclesolve.apps.desk.marker_meaning import Meanings
 from musclesolve.apps.desk.runner import Runner, Task
-from musclesolve.apps.desk.trial_document import Place, TrialDocument
+from musclesolve.apps.desk.trial_document import Place, TrialDocument, change_words
 from musclesolve.apps.desk.work_folder import RESULTS, Recordings, WorkFolder
 from musclesolve.constants import RESULT_FILE
-from musclesolve.errors import MuscleSolveError
+from musclesolve.errors import MuscleSolveError, file_error
 from musclesolve.laboratory.draft.draft_folder import FolderDraft, draft_folder, write_drafts
-from musclesolve.laboratory.draft.study_trials import RESULTS as RESULT_FILES
-from musclesolve.laboratory.draft.study_trials import in_order
+from musclesolve.laboratory.draft.study_trials import has_results, in_order
 from musclesolve.laboratory.draft.subject_size import GivenSubject
+from musclesolve.laboratory.files.subjects_table import EXCEL, table_cells
 from musclesolve.laboratory.plotting.figure_names import STUDY_PAGE
 from musclesolve.laboratory.recording.trial_settings import is_model_trial
+from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.files.result_netcdf import result_attributes
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import Report
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, has_settings
+from musclesolve.laboratory.results.tables.lines import csv_text
 from musclesolve.studies.draft.draft_study import NAME, StudyDraft, draft_study, write_study
 from musclesolve.studies.many_trials.trial_record import CSV, MEASURES, Measures, changed_inputs, hashed_files
-from musclesolve.studies.study.study_file import GROUP, SUBJECT, TIME, Study, StudyTrial, read_study
+from musclesolve.studies.study.study_file import GROUP, TIME, TRIALS, Study, read_study
+from musclesolve.studies.study.trials_table import NAME as NAME_OF_TRIAL
+from musclesolve.studies.study.trials_table import SETTINGS, SUBJECT
+from musclesolve.tables.document import value_text
 from musclesolve.tables.text_file import toml_content
 
 if TYPE_CHECKING:
@@ -36,15 +41,78 @@ Changes = dict[Place, Any]
 
 
 class StudyDocument(TrialDocument):
-    """A study file that is open on the desk."""
+    """A study file that is open on the desk, and its table of trials.
+
+    A change at ("trials", NAME, COLUMN) is one of the table, all others are of the study file; both are undone at once.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.beside = self._table_text()
+
+    @property
+    def table(self) -> Path | None:
+        """The table of trials, None where the file names none as text."""
+        name = self.value(TRIALS)
+        return self.path.parent / name if isinstance(name, str) and not name.endswith(EXCEL) else None
+
+    def _table_text(self) -> str:
+        return (
+            self.table.read_text(encoding="utf-8-sig")
+            if self.table is not None and self.table.is_file()
+            else ""
+        )
 
     @property
     def study(self) -> Study:
-        """Contents of the file."""
+        """Contents of both files."""
         return read_study(self.path)
 
+    @property
+    def settings(self) -> str:
+        """See `TrialDocument.settings`; of the table, too."""
+        return super().settings + self.beside
+
+    def reload(self) -> bool:
+        """See `TrialDocument.reload`; of the table, too."""
+        before, self.beside = self.beside, self._table_text()
+        return super().reload() or self.beside != before
+
+    def _swap(self, text: str, beside: str) -> None:
+        """Write both files."""
+        if beside != self.beside and self.table is not None:
+            write_files(self.table.parent, {self.table.name: beside.encode()})
+            self.beside = beside
+        super()._swap(text, beside)
+
+    def state_all(self, values: Mapping[Place, Any]) -> None:
+        """See `TrialDocument.state_all`; values of trials are cells of the table."""
+        of_table = {place[1:]: value for place, value in values.items() if place[0] == "trials"}
+        beside = self._with_cells(of_table) if of_table else self.beside
+        others = {place: value for place, value in values.items() if place[0] != "trials"}
+        what = ", ".join(change_words(place, None, value) for place, value in values.items())
+        self.write(self.with_values(others), what, next(iter(values), ()), beside)
+
+    def _with_cells(self, values: Mapping[Place, Any]) -> str:
+        """The text of the table with values at (name of a trial, column); None empties a cell."""
+        if self.table is None:
+            expected, remedy = (
+                "a table of trials as text (.csv)",
+                "save the table as CSV, and name it in the study file",
+            )
+            raise file_error("bad_format", self.path, "the desk changes no Excel file", expected, remedy)
+        head, *rows = table_cells(self.table)
+        added = dict.fromkeys(str(column) for _, column in values if column not in head)
+        head = [*head, *added]
+        rows = [[*row, *[""] * (len(head) - len(row))] for row in rows if any(row)]
+        row_of = {row[head.index(NAME_OF_TRIAL)]: row for row in rows}
+        for (name, column), value in values.items():
+            text = "" if value is None else value if isinstance(value, str) else value_text(value)
+            row_of[str(name)][head.index(str(column))] = text
+        return csv_text([head, *rows])
+
     def state_subject(self, name: str, key: str, value: Any) -> None:
-        """State a value of a subject; None removes it, so that the table of subjects of the study counts, if any."""
+        """State a value of a subject in all of its lines; None removes it."""
         changes = self._of_subject(name, {key: value})
         if key == GROUP:
             study = self.study
@@ -57,11 +125,9 @@ class StudyDocument(TrialDocument):
     def move(self, names: Iterable[str], subject: str = "", condition: str | None = None) -> None:
         """Give trials to a subject, unless "", and to a condition, "" for none, unless None."""
         study, changes, moved = self.study, Changes(), set(names)
-        if subject and subject not in study.subjects:
-            changes |= self._of_subject(subject, {})
         for name in moved:
             if subject:
-                changes["trials", name, "subject"] = subject
+                changes["trials", name, SUBJECT] = subject
             if condition is not None:
                 changes["trials", name, "condition"] = condition or None
         if condition is not None:
@@ -91,7 +157,7 @@ class StudyDocument(TrialDocument):
         """
         study, changes = self.study, Changes()
         for name, entry in findings.items():
-            trial, tables = study.trial_of[name], dict[str, Any]()
+            trial = study.trial_of[name]
             for place, value in entry.change:
                 table, *rest = place
                 if len(rest) != 1 or not isinstance(rest[0], str):
@@ -104,16 +170,13 @@ class StudyDocument(TrialDocument):
                 elif table == "files":
                     return {}
                 else:
-                    tables.setdefault(str(table), {})[rest[0]] = value
-            if tables:
-                changes["trials", name, "settings"] = _merged(trial, tables)
+                    changes["trials", name, f"{SETTINGS}.{table}.{rest[0]}"] = value
         return changes
 
     def _of_subject(self, name: str, values: Mapping[str, Any]) -> Changes:
-        """Changes that state values of a subject, in a new line where there is none."""
-        if isinstance(self.value("subjects", name), Mapping):
-            return {("subjects", name, key): value for key, value in values.items()}
-        return {("subjects", name): {key: value for key, value in values.items() if value is not None}}
+        """Changes that state values of a subject, in each of its lines."""
+        lines = [trial.name for trial in self.study.trials if trial.subject == name]
+        return {("trials", line, key): value for line in lines for key, value in values.items()}
 
     def _listed(self, key: str, used: Iterable[str]) -> Changes:
         """The change of a list in [design] that keeps its order: names no longer used leave it, new ones end it."""
@@ -123,12 +186,6 @@ class StudyDocument(TrialDocument):
         there = {name for name in used if name}
         listed = [name for name in stated if name in there]
         return {("design", key): [*listed, *in_order(there - set(listed))] or None}
-
-
-def _merged(trial: StudyTrial, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The settings of a trial with further ones."""
-    before = dict(trial.settings)
-    return before | {table: {**before.get(table, {}), **values} for table, values in tables.items()}
 
 
 class StudyDesk:
@@ -171,11 +228,7 @@ class StudyDesk:
         """The folders in a folder of the desk that may hold recordings; no results, no hidden ones, no links."""
         folders = [path for path in inside.iterdir() if path.is_dir() and not path.is_symlink()]
         return sorted(
-            path
-            for path in folders
-            if path.name[0] != "."
-            and path.name != RESULTS
-            and not any((path / name).is_file() for name in RESULT_FILES)
+            path for path in folders if path.name[0] != "." and path.name != RESULTS and not has_results(path)
         )
 
     def drafted(self) -> StudyDraft:

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import InlineTable
 
 from muscle_db.parsed_toml import toml_table
 from musclesolve.errors import InputError, file_error
@@ -61,12 +60,13 @@ class Edit:
     """A change of the text that can be undone or redone.
 
     what: the change in words, "[subject] mass_kg from 70 to 57.6". place: of its first value, empty for a change of the
-    text itself. text: the text on the other side of the change.
+    text itself. text: the text on the other side of the change. beside: the text of a table beside the file.
     """
 
     what: str
     place: Place
     text: str
+    beside: str = ""
 
 
 class TrialDocument:
@@ -79,6 +79,7 @@ class TrialDocument:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.text = _read(path)
+        self.beside = ""  # the text of a table beside the file, see `StudyDocument`
         self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # the text, its content and fault
         self._before: list[Edit] = []  # changes to undo, the last one last
         self._after: list[Edit] = []  # changes to redo
@@ -126,7 +127,7 @@ class TrialDocument:
         text = _read(self.path)
         if text == self.text:
             return False
-        self._keep(Edit("a change by another program", (), self.text))
+        self._keep(Edit("a change by another program", (), self.text, self.beside))
         self.text = text
         return True
 
@@ -136,43 +137,24 @@ class TrialDocument:
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
         """Write several values as one change, which `undo` takes back at once; see `state`."""
+        what = ", ".join(change_words(place, self.value(*place), value) for place, value in values.items())
+        self.write(self.with_values(values), what, next(iter(values), ()))
+
+    def with_values(self, values: Mapping[Place, Any]) -> str:
+        """The text with values at their places."""
         before = self.text
-        changed = {place: value for place, value in values.items() if value != self.value(*place)}
         try:
-            changed = self._stated_in_lines(changed)
-            for place, value in changed.items():
-                self.text = self._with_value(place, value)
-            after = self.text
+            for place, value in values.items():
+                if value != self.value(*place):
+                    self.text = self._with_value(place, value)
+            return self.text
         finally:
             self.text = before
-        what = ", ".join(_change_words(place, self.value(*place), value) for place, value in values.items())
-        self.write(after, what, next(iter(values), ()))
 
     def after_check(self, change: Iterable[tuple[Place, Any]]) -> dict[Place, Any]:
         """The change of a finding: a table [[exchanged]] that it adds follows those that were added since the check."""
         stands = len(self.value("exchanged") or ())
         return {("exchanged", stands, *p[2:]) if p[0] == "exchanged" else p: v for p, v in change}
-
-    def _stated_in_lines(self, values: Mapping[Place, Any]) -> dict[Place, Any]:
-        """Take the values of tables within a line, such as the trials of a study, at once; return the others."""
-        others = dict(values)
-        try:
-            document = tomlkit.parse(self.text)
-        except TOMLKitError as error:
-            raise self._no_toml(error) from error
-        for (*within, name), value in values.items():
-            table: Any = document
-            for part in within:
-                table = table[part] if isinstance(table, Mapping) and part in table else None
-            if isinstance(table, InlineTable):
-                del others[(*within, name)]
-                if value is None:
-                    _removed(table, name)
-                else:
-                    table[str(name)] = tomlkit.value(value_text(value))
-        if len(others) < len(values):
-            self.text = tomlkit.dumps(document)
-        return others
 
     def _with_value(self, place: Place, value: Any) -> str:
         """The text with a value at a place."""
@@ -214,13 +196,20 @@ class TrialDocument:
             text = _before_comments(before, text)
         return text if text.endswith("\n") else text + "\n"
 
-    def write(self, text: str, what: str = "the text of the file", place: Place = ()) -> None:
-        """Replace the text, on disk first; what, place: as of `Edit`."""
-        if text == self.text:
+    def write(
+        self, text: str, what: str = "the text of the file", place: Place = (), beside: str | None = None
+    ) -> None:
+        """Replace the text, on disk first; what, place, beside: as of `Edit`."""
+        beside = self.beside if beside is None else beside
+        if (text, beside) == (self.text, self.beside):
             return
-        edit = Edit(what, place, self.text)
-        self._replace(text)
+        edit = Edit(what, place, self.text, self.beside)
+        self._swap(text, beside)
         self._keep(edit)
+
+    def _swap(self, text: str, beside: str) -> None:
+        """Write the text, and the text of the table beside it."""
+        self._replace(text)
 
     def _keep(self, edit: Edit) -> None:
         self._before, self._after = [*self._before, edit][-MOST_STEPS:], []
@@ -264,10 +253,10 @@ class TrialDocument:
         """Write the text of the last of some changes, which becomes one of the others."""
         if not of:
             return None
-        edit, now = of[-1], self.text
-        self._replace(edit.text)
+        edit, now, beside = of[-1], self.text, self.beside
+        self._swap(edit.text, edit.beside)
         of.pop()
-        to.append(replace(edit, text=now))
+        to.append(replace(edit, text=now, beside=beside))
         return edit
 
     @property
@@ -335,7 +324,7 @@ class TrialDocument:
         )
 
 
-def _change_words(place: Place, before: Any, after: Any) -> str:
+def change_words(place: Place, before: Any, after: Any) -> str:
     """A change of a value in words: "[subject] mass_kg from 70 to 57.6"."""
     table, key = ".".join(map(str, place[:-1])), place[-1]
     old, new = ("not stated" if value is None else _short(value_text(value)) for value in (before, after))

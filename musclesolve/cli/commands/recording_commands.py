@@ -50,20 +50,20 @@ def init(
     output: Annotated[
         Path | None,
         options.output_option(
-            "The file to write; default: trial.toml, with --study study.toml, in the folder."
+            "The file to write; default: trial.toml, with --study study.toml and trials.csv, in the folder."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     study: Annotated[
-        bool, typer.Option("--study", help="Draft a study file from all trials in the folder and below it.")
+        bool, typer.Option("--study", help="Draft a study of all trials in the folder and below it.")
     ] = False,
     **subject: Any,
 ) -> None:
     """Draft a trial file from the recordings in a folder: all that they show is filled in, the rest marked TODO.
 
-    With --study: a study file from recordings, trial files, results of AddBiomechanics (folders, .b3d), sessions of
-    OpenCap and OpenSim models in the folder and below it; subjects, groups and conditions by the names of folders and
-    files, what these do not state by a table of subjects (CSV, XLSX) in the folder.
+    With --study: a study file and its table of trials from recordings, trial files, results of AddBiomechanics
+    (folders, .b3d), sessions of OpenCap and OpenSim models in the folder and below it; a line a trial, with subject,
+    mass, stature and sex by its files or a table of subjects (CSV, XLSX), with group, condition and session by folders.
     """
     if study:
         _init_study(folder, output, force, subject)
@@ -80,7 +80,7 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
 
     for key in subject:
         raise typer.BadParameter(
-            f"--{key.replace('_', '-')} is of one subject; a study has several: enter it in [subjects]"
+            f"--{key.replace('_', '-')} is of one subject; a study has several: enter it in trials.csv"
         )
     draft = draft_study(folder, output)
     paths = write_study(draft, force)
@@ -89,10 +89,12 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
     print_lines("not read", draft.unread)
     print_lines("left out", draft.left_out)
     print_lines("left open", draft.todos or ("nothing",))
-    edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
+    edit = f"search for TODO in {draft.path}, and look at {draft.table[0]}, then "
     path = shlex.quote(str(draft.path))
     print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
-    print_files(paths)
+    if drafted := paths[2:]:
+        print_summary(line("trial files", f"{len(drafted)} drafted beside their recordings"))
+    print_files(paths[:2])
 
 
 def _print_draft(draft: "FolderDraft", paths: list[Path]) -> None:

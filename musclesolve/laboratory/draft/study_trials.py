@@ -1,8 +1,8 @@
 """The trials below a folder: trial files, folders of services, B3D files, OpenSim models with coordinates and loads.
 
-Each is a line of a study file. Its subject is the name that its files state, else its own folder in a service, else the
-first folder below the folder of the study. Its condition is what the folders below the subject and the name of the
-trial say, without the number at the end, less what all trials have: P03/slow/walk_02.toml is a slow trial of P03.
+Each is a line of the table of trials. Its subject is the name that its files state, else its own folder in a service,
+else the first folder below the folder of the study in which no two bodies are stated: P03/slow/walk_02.toml is a slow
+trial of P03. Trials of other bodies are never of one subject.
 """
 
 import filecmp
@@ -46,6 +46,7 @@ from musclesolve.models.opensim.xml_tree import read_xml
 from musclesolve.tables.document import Document, examined
 from musclesolve.tables.number_rows import RowReader
 from musclesolve.tables.opensim_text import mot_header, read_mot
+from musclesolve.tables.settings import is_number
 from musclesolve.tables.text_file import (
     OPENSIM,
     STORAGE,
@@ -123,18 +124,27 @@ def common_words(one: str, other: str) -> str:
 
 @dataclass(frozen=True)
 class Role:
-    """Subject and condition of a trial, "" for a condition that does not differ between the trials."""
+    """Subject, group, condition and session of a trial, "" for what its folders do not name."""
 
     subject: str
+    group: str = ""
     condition: str = ""
+    session: str = ""
 
 
-def roles(trials: Sequence["FoundTrial"], several: bool = False) -> list[Role]:
-    """Subject and condition of each trial.
+SAME_BODY = {"mass_kg": 0.05, "stature_m": 0.02}
+"""Share by which a size may differ between trials of one subject and session. Clothes, shoes, a meal and the hours of a
+day change the mass of a person by less than 3 kg of 70, and the stature by less than 3 cm of 170."""
+_SESSION = re.compile(r"(?:ses|session|visit|day)[\s_-]*\w*\d", re.IGNORECASE)
 
-    The subject is the name that the trial states, else the folder or file of its subject in a service, else the first
-    folder below the folder of the study. The condition is what folders below the subject and the name of the trial say,
-    without the number at the end, less what all trials have.
+
+def roles(trials: Sequence["FoundTrial"], several: bool = False) -> tuple[list[Role], list[str]]:
+    """Subject, group, condition and session of each trial, and sentences on subjects that stand for several bodies.
+
+    The subject is the name that the trial states, unless trials of other bodies state it, too; else the folder or file
+    of its subject in a service, else the first folder below the folder of the study in which no trials state different
+    bodies. Folders above are the group, folders below the condition, or the session if they are called a day, session
+    or visit. Without such folders the condition is the name of the trial without its number, where these differ.
 
     Args:
         trials: found below a folder.
@@ -142,31 +152,87 @@ def roles(trials: Sequence["FoundTrial"], several: bool = False) -> list[Role]:
             two subjects.
     """
     services = _source_names({trial.of_service for trial in trials if trial.of_service})
-    sources = [trial.levels[0] if several else "" for trial in trials]
-    folders = [_folder_of_subject(trial, services, several) for trial in trials]
-    sources_of = grouped(dict.fromkeys(zip(folders, sources, strict=True)))
-    subjects = [
-        trial.person or (f"{source}_{folder}" if len(sources_of[folder]) > 1 else folder)
-        for trial, folder, source in zip(trials, folders, sources, strict=True)
+    bodies = [stated_body(trial) for trial in trials]
+    of_person = grouped((trial.person, body) for trial, body in zip(trials, bodies, strict=True))
+    persons = [trial.person if len(several_bodies(of_person[trial.person])) < 2 else "" for trial in trials]
+    folders = [trial.levels[int(several) : -1] or trial.levels[:-1] for trial in trials]
+    depth = _depth_of_subjects(
+        [one for one, trial in zip(folders, trials, strict=True) if not trial.of_service],
+        [body for body, trial in zip(bodies, trials, strict=True) if not trial.of_service],
+    )
+    found, below = list[tuple[str, str, str]](), list[tuple[str, ...]]()
+    for trial, above, person in zip(trials, folders, persons, strict=True):
+        here = person if person in above else ("S1", *above)[min(depth + 1, len(above))]
+        here = services.get(trial.of_service, here)
+        at = above.index(here) if here in above else -1
+        found.append((trial.levels[0] if several else "", here, "_".join(above[:at]) if at > 0 else ""))
+        below.append(above[at + 1 :] if at >= 0 else ())
+    sources_of = grouped(dict.fromkeys((here, source) for source, here, _ in found))
+    names = [
+        person or (f"{source}_{here}" if len(sources_of[here]) > 1 else here)
+        for person, (source, here, _) in zip(persons, found, strict=True)
     ]
-    said = [_words_of_condition(trial, folder) for trial, folder in zip(trials, folders, strict=True)]
-    everywhere = set(said[0]).intersection(*said[1:]) if said else set()
-    conditions = ["_".join(word for word in words if word not in everywhere) for words in said]
-    return [Role(*pair) for pair in zip(subjects, conditions, strict=True)]
+    conditions, sessions = list[str](), list[str]()
+    for trial, name, inside in zip(trials, names, below, strict=True):
+        of_sessions = [part for part in inside if _SESSION.match(part) or DAY.search(part)]
+        sessions.append("_".join(of_sessions))
+        called = _REPETITION.sub("", trial.levels[-1]).removeprefix(name).strip("_- ")
+        conditions.append("_".join(part for part in inside if part not in of_sessions) or called)
+    conditions = [""] * len(trials) if len(set(conditions)) == 1 else conditions
+    subjects, notes = _of_one_body(names, bodies)
+    groups = [group for *_, group in found]
+    return [Role(*parts) for parts in zip(subjects, groups, conditions, sessions, strict=True)], notes
 
 
-def _words_of_condition(trial: "FoundTrial", folder: str) -> list[str]:
-    """Folders below the folder of the subject, where the path has it, and the name of the trial without its number."""
-    *folders, name = trial.levels
-    below = folders[folders.index(folder) + 1 :] if folder in folders else []
-    return [*below, _REPETITION.sub("", name) or name]
+def _depth_of_subjects(folders: Sequence[tuple[str, ...]], bodies: Sequence[Mapping[str, Any]]) -> int:
+    """The first level of folders in which none has trials of different bodies; 0 where there is no such level."""
+    for depth in range(max(map(len, folders), default=0)):
+        alike = grouped((folder[: depth + 1], body) for folder, body in zip(folders, bodies, strict=True))
+        if all(len(several_bodies(of)) < 2 for of in alike.values()):
+            return depth
+    return 0
 
 
-def _folder_of_subject(trial: "FoundTrial", services: Mapping[str, str], several: bool) -> str:
-    if trial.of_service:
-        return services[trial.of_service]
-    folders = trial.levels[1 if several else 0 : -1] or trial.levels[:-1]
-    return folders[0] if folders else "S1"
+def several_bodies(bodies: Iterable[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """The different bodies among some that are stated, by `SAME_BODY`: the smallest mass and stature of each."""
+    different = list[dict[str, float]]()
+    for body in sorted(
+        ({key: body[key] for key in SAME_BODY if is_number(body.get(key))} for body in bodies), key=_size
+    ):
+        if body and not any(same_body(body, other) for other in different):
+            different.append(body)
+    return different
+
+
+def _size(body: Mapping[str, float]) -> tuple[float, ...]:
+    return tuple(body.get(key, 0.0) for key in SAME_BODY)
+
+
+def same_body(body: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two bodies may be of one person, by what both state of mass and stature."""
+    pairs = (
+        (key, body[key], other[key])
+        for key in SAME_BODY
+        if is_number(body.get(key)) and is_number(other.get(key))
+    )
+    return all(max(pair) <= (1.0 + SAME_BODY[key]) * min(pair) for key, *pair in pairs)
+
+
+def _of_one_body(names: Sequence[str], bodies: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Names of subjects with one body each, by mass or stature where several bodies have a name; sentences on these."""
+    different = {name: several_bodies(of) for name, of in grouped(zip(names, bodies, strict=True)).items()}
+    notes = list[str]()
+    for name, of in different.items():
+        if len(of) > 1:
+            said = "; ".join(", ".join(f"{key} {value:g}" for key, value in body.items()) for body in of)
+            notes.append(f"trials called {name} state {len(of)} bodies ({said}): a subject each; check them")
+    subjects = list[str]()
+    for name, body in zip(names, bodies, strict=True):
+        own = next((one for one in different[name] if same_body(one, body)), {})
+        differ = [key for key in own if len({one.get(key) for one in different[name]}) > 1]
+        words = [f"{own[key]:g}{key.rpartition('_')[2]}" for key in differ]
+        subjects.append("_".join([name, *words]) if len(different[name]) > 1 else name)
+    return subjects, notes
 
 
 def _source_names(sources: set[str]) -> dict[str, str]:
@@ -188,8 +254,7 @@ def in_order(names: set[str]) -> list[str]:
     return sorted(names, key=natural_place)
 
 
-RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})
-"""Names of result files: folders with such files, and their subfolders, are no inputs."""
+_RESULTS = (RESULT_FILE, STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE)
 _MARKERS = (".c3d", ".trc")
 _RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
@@ -221,7 +286,7 @@ _MOST_OTHERS = 0.6
 class FoundTrial:
     """A trial below the folder of a study.
 
-    levels: folders from the folder of the study, and the name of the trial last. source: keys of a line of [trials]
+    levels: folders from the folder of the study, and the name of the trial last. source: columns of the table of trials
     that name files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, ""
     otherwise. exclude: why it cannot be computed; notes: doubts. called: name of the file, the last level's name when
     empty. person: the stated name of the subject.
@@ -451,9 +516,18 @@ def _is_text(name: str) -> bool:
     return name.isascii() or name.encode("utf-8", errors="replace").decode() == name
 
 
+def has_results(folder: Path) -> bool:
+    """Whether a folder holds results: it, and its subfolders, are no inputs."""
+    table = folder / "trials.csv"  # of results; the table of a study has other columns
+    with suppress(OSError):
+        if table.is_file() and table.read_bytes()[:11] == b"name,status":
+            return True
+    return any((folder / name).is_file() for name in _RESULTS)
+
+
 def _folders(folder: Path) -> Iterator[Path]:
     """Yield a folder and its subfolders, except results, hidden folders, and folders inside the folder of a service."""
-    if any((folder / name).is_file() for name in RESULTS):
+    if has_results(folder):
         return
     yield folder
     if not service_of(folder):
@@ -778,6 +852,18 @@ def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
     return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
 
 
+def body_of(folder: Path, source: Mapping[str, str]) -> Mapping[str, float]:
+    """The mass and stature that the files of a trial of a study state, by the columns of its table."""
+    paths, found = {key: folder / name for key, name in source.items()}, None
+    with suppress(InputError):  # the trial is refused, with the reason
+        if "b3d" in source:
+            found = FoundTrial((), paths, subject_data(read_b3d(paths["b3d"], ())))
+        else:
+            found = _of_file(paths["file"], ()) if "file" in source else FoundTrial((), paths)
+    body = {} if found is None else stated_body(found)
+    return {key: body[key] for key in SAME_BODY if is_number(body.get(key))}
+
+
 @cache
 def _mass_of(model: Path, state: object) -> float | None:
     """Mass of an OpenSim model [kg]; None where it cannot be read or has no mass."""
@@ -790,4 +876,6 @@ def _mass_of(model: Path, state: object) -> float | None:
 def _named_files(trial: FoundTrial) -> list[Path]:
     """The files that a trial file names."""
     path = Path(trial.source["file"])
-    return [path.parent / name for name in toml_content(path)["files"].values() if isinstance(name, str)]
+    return [
+        path.parent / name for name in toml_content(path).get("files", {}).values() if isinstance(name, str)
+    ]

@@ -58,6 +58,8 @@ BELOW_FLOOR, USUAL_FOOT = -0.02, 0.03
 of such a marker over the ground where the floor is elsewhere [m], the radius of a marker on the skin and the sole."""
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
+BY_FOLDER = "the name of the folder"
+"""Source of a name that no file states."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
 # Key -> names of parameters of C3D files, factors of their units of which the first that fits counts, and limits.
 _STATED = {
@@ -164,7 +166,7 @@ def _name(
         (next((name for name in labels if name), ""), "before the labels of the markers"),
         (files.person, "by the names of the files"),
         *((stated.facts.get("name") or "", stated.path.name) for stated in about),
-        (files.motion.path.absolute().parent.name, "the name of the folder"),
+        (files.motion.path.absolute().parent.name, BY_FOLDER),
         ("subject", ""),
     ]
     name, source = next((name.strip(), source) for name, source in ways if name.strip())

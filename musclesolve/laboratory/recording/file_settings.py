@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.laboratory.recording.trial_settings import FileSettings, SubjectSettings, TimeSettings
+from musclesolve.laboratory.recording.trial_settings import FileSettings, TimeSettings
 from musclesolve.tables.settings import (
     FileTable,
     Setting,
     Settings,
-    of_settings,
     schema_text,
     setting,
     settings_class,
@@ -110,13 +109,13 @@ class SubjectLineSettings(Settings):
 
     group: str | None = setting("the group that the subject belongs to")
     numbers: Mapping[str, float] | None = setting(
-        "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
+        "columns numbers.NAME: further numbers of the subject, which may be the covariate"
     )
     affected_side: str | None = setting(
         'which leg is affected, for [design] legs = "affected" and tables of one\'s own',
         choices=(*SIDES, BOTH, "none"),
     )
-    keep: str | None = setting(
+    keep_subject: str | None = setting(
         "why the subject counts although its curves, compared with the other subjects, cannot be right"
     )
 
@@ -124,7 +123,7 @@ class SubjectLineSettings(Settings):
 class TrialLineSettings(Settings):
     """[trial_line]."""
 
-    subject: str = setting("whose trial this is: one of [subjects], or a name alone", required=True)
+    subject: str = setting("whose trial this is", required=True)
     condition: str = setting("under which condition the subject moves", default="")
     session: str = setting("visit or day of the recording", default="")
     side: str = setting("which leg is computed and counts", default=BOTH, choices=(BOTH, *SIDES))
@@ -142,27 +141,24 @@ class TrialLineSettings(Settings):
     b3d: str | None = setting("instead of file: a subject of AddBiomechanics (.b3d)")
     trial: str | None = setting("with b3d: name of the trial in it")
     settings: Mapping[str, Any] | None = setting(
-        "tables of a trial file for this trial alone, key by key instead of the keys of [settings]",
+        "columns settings.TABLE.KEY, such as settings.laboratory.forward: keys of a trial file for this trial alone, "
+        "instead of the keys of [settings]",
         kind="file_tables",
-        example='{ laboratory = { forward = "-x" } }',
     )
 
 
 class StudyFileSettings(Settings):
-    """A study file, without the units of its quantities, and without `title` and `subjects_table` above all tables.
+    """A study file, without the units of its quantities, and without `title` and `trials` above all tables.
 
-    [settings.NAME] is the table [NAME] of a trial file; a subject also has the keys of its [subject], a trial the keys
-    of its [files] and [time].
+    [settings.NAME] is the table [NAME] of a trial file.
     """
 
     design: DesignSettings = table(DesignSettings)
     settings: Mapping[str, Any] = table()
-    subjects: Mapping[str, Any] = table()
-    trials: Mapping[str, Any] = table(required=True)
 
 
 def trial_line_settings() -> dict[str, Setting]:
-    """Return the settings of a line of [trials]: its own keys, the keys of [files] and of [time]."""
+    """Return the columns of the table of trials on the trial: its own keys, the keys of [files] and of [time]."""
     of_files = {
         key: rule.changed(required=False, needed_with="") for key, rule in settings_of(FileSettings).items()
     }
@@ -178,10 +174,4 @@ def study_settings(units: type[Settings]) -> type[Settings]:
 
 def study_schema(units: type[Settings]) -> str:
     """Return the JSON Schema of a study file; the keys of its settings are as in trial files."""
-    of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
-    lines = {"subjects": {**settings_of(SubjectLineSettings), **of_subject}, "trials": trial_line_settings()}
-    free = {
-        name: {"type": "object", "additionalProperties": of_settings(keys)} for name, keys in lines.items()
-    }
-    above = {key: {"type": "string"} for key in ("title", "subjects_table")}
-    return schema_text(study_settings(units), {**above, **free})
+    return schema_text(study_settings(units), {key: {"type": "string"} for key in ("title", "trials")})

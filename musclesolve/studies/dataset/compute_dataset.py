@@ -28,7 +28,7 @@ from musclesolve.laboratory.results.dataset.quantities import kept_variables
 from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.models.settings import is_predicted
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
-from musclesolve.studies.draft.draft_study import NAME, TABLE, draft_study, write_study
+from musclesolve.studies.draft.draft_study import NAME, draft_study, write_study
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
@@ -36,6 +36,7 @@ from musclesolve.studies.study import study_file
 from musclesolve.studies.study.means import csv_of
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
+from musclesolve.studies.study.trials_table import SOURCES
 from musclesolve.studies.study.unpacked_trials import INPUTS
 from musclesolve.tables.text_file import file_path
 
@@ -77,23 +78,24 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> s
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
     draft = draft_study(above, output / INPUTS / NAME, paths)
     write_study(draft, force=True)
-    study, people = study_file.read_study(draft.path), f"{INPUTS}/{TABLE}"
+    study, table = study_file.read_study(draft.path), f"{INPUTS}/{draft.table[0].name}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
     if cameras := [trial.name for trial in study.included if is_predicted(trial.source.get("loads"))]:
         notes.append(f"no forces were measured, they are predicted from the motion: {shortened(cameras)}")
-    taken = [text for text in draft.todos if text != WITHOUT_PLATES and not text.startswith("fill in ")]
+    taken = [text for text in draft.todos if WITHOUT_PLATES not in text and not text.startswith("fill in ")]
     taken.sort(key=lambda text: KEEP_ONE not in text)  # a motion that counts twice comes first
     notes += [f"to decide: {text}" for text in taken[:LISTED]]
     if taken:
         more = f", with {len(taken) - LISTED} more" if len(taken) > LISTED else ""
         notes.append(
             f"what is to decide stands in {INPUTS}/{NAME}{more}, and was taken as drafted; to decide it, copy that "
-            "file beside itself under another name, change the copy, and name it as the source"
+            f"file and {draft.table[0].name} beside themselves under other names, change the copies, and name the "
+            "copied study file as the source"
         )
     if absent := study_file.lacking(study.subjects, study.included):
-        said = f"nothing states {study_file.lacking_text(absent)}: enter it in {people}, and give the command again"
+        said = f"nothing states {study_file.lacking_text(absent)}: enter it in {table}, and give the command again"
         notes.insert(0, said)
-    return replace(study, title=output.name, notes=tuple(notes), people=people)
+    return replace(study, title=output.name, notes=tuple(notes))
 
 
 def compute_dataset(
@@ -249,7 +251,7 @@ def estimate_dataset(
         study = dataset_study(sources, output)
         kinds: dict[str, list[tuple[float, str]]] = {}
         for trial in study_file.complete(study) or study.included:
-            kind = next(key for key in study_file.SOURCES if key in trial.source)
+            kind = next(key for key in SOURCES if key in trial.source)
             kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
         chosen, first = list[str](), dict[str, str]()
         for kind, of in kinds.items():

@@ -73,7 +73,7 @@ class B3DSource:
                 "unsupported",
                 (file, where),
                 f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
-                remedy='leave it out: exclude = "the reason"',
+                remedy="leave it out: state the reason in the column exclude",
             )
 
     def _unpacked(self) -> dict[str, Any]:

@@ -379,7 +379,7 @@ def left_out_table(result: StudyResult) -> PageTable | None:
     left_out = [(study.trial_of[name], name, why) for name, why in result.left_out.items()]
     of_cells = grouped(((trial.subject, trial.condition, why), name) for trial, name, why in left_out)
     for (subject, condition, why), names in of_cells.items():
-        remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
+        remedy = f"{why}; to let it count: state the reason in the column keep_subject of {subject}"
         rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:
         return None

@@ -286,7 +286,7 @@ def _analyzed(
         compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
         trials = dict.fromkeys(map(str, cycles["trial"].values))
     verdicts = [leg for name in trials for leg in collected.verdicts[name]]
-    kept = {subject: computed.study.of_subject(subject, "keep") for subject, _ in compared.wrong}
+    kept = {subject: computed.study.of_subject(subject, "keep_subject") for subject, _ in compared.wrong}
     cells = {cell: why for cell, why in compared.wrong.items() if not kept[cell[0]]}
     add_to_cycles(path, lambda cycles: _counting(cycles, cells, computed, verdicts))
     cycles = open_study(folder)

@@ -69,7 +69,7 @@ class StudyCheck:
         count = len(self.reports) + len(self.refused)
         if failing:
             has, them = ("has an error", "it") if failing == 1 else ("have errors", "them")
-            leave = "" if self.of_folder else f', or leave {them} out with exclude = "the reason"'
+            leave = "" if self.of_folder else f", or leave {them} out: state the reason in the column exclude"
             return f"{failing} of {count_of(count, 'trial')} {has}: mend {them}{leave}"
         verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
         all_trials = {1: "the trial", 2: "both trials"}.get(count, f"all {count} trials")

@@ -208,8 +208,8 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
         "unknown_name",
         where="[design] covariate",
         problem=f"there is no number {name!r} of the subjects",
-        expected=f"one of {', '.join(known) or 'the numbers of [subjects]'}",
-        remedy=f"give every subject `{name}` in [subjects]",
+        expected=f"one of {', '.join(known) or 'the numbers of the subjects'}",
+        remedy="state it in the table of trials, in a column age_years or numbers.NAME",
     )
 
 

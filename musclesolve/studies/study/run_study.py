@@ -8,7 +8,8 @@ from pathlib import Path
 from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, file_error
+from musclesolve.laboratory.draft.study_trials import SAME_BODY, body_of
 from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY
 from musclesolve.laboratory.recording.trial_document import of_model as is_of_model
 from musclesolve.laboratory.recording.trial_document import trial_document
@@ -24,16 +25,8 @@ from musclesolve.studies.many_trials.run_many import check_for_all, check_table,
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
-from musclesolve.studies.study.study_file import (
-    SUBJECT,
-    TIME,
-    Study,
-    StudyTrial,
-    complete,
-    lacking,
-    lacking_text,
-    read_study,
-)
+from musclesolve.studies.study.study_file import TIME, Study, complete, lacking, lacking_text, read_study
+from musclesolve.studies.study.trials_table import SUBJECT, StudyTrial, unlike
 from musclesolve.studies.study.unpacked_trials import source_of, unpacked_notes
 from musclesolve.tables.document import tables_text, value_text
 from musclesolve.tables.settings import tables_of
@@ -119,12 +112,12 @@ def compute_trials(
     notes += unpacked_notes(sources)
     unusual = {name: source.notes for name, source in sources.items()}
     known = {entry.name: entry for entry in (*done, *refused)}
-    records = {trial.name: known[trial.name] for trial in study.included}
+    records = {trial.name: known[trial.name] for trial in study.trials if trial.name in known}
     others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - records.keys())
     if others:
         notes.append(f"results of no trial of this study beside them: {', '.join(others)}")
     if overwritten := [entry.name for entry in done if f"{entry.name}{os.sep}{TRIAL_FILE}" in entry.message]:
-        where = "in the line of the trial, such as settings = { mapping = { knee_lateral_r = 'RKNE' } }"
+        where = f"in {study.table.name}, such as in a column settings.mapping.knee_lateral_r"
         notes.append(
             f"{shortened(overwritten)}: the study writes {TRIAL_FILE} anew: state what is missing {where}"
         )
@@ -134,26 +127,24 @@ def compute_trials(
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
     """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
     if not study.included:
-        raise study.document.fault(
-            "missing_key", "trials", "every trial is excluded", "a trial without `exclude`"
-        )
+        problem, expected = "every trial is excluded", "a trial with an empty cell in the column exclude"
+        raise file_error("missing_key", study.table, problem, expected)
     absent = lacking(study.subjects, study.included)
     if not complete(study):
-        raise study.document.fault(
-            "missing_key",
-            "subjects",
-            f"nothing states {lacking_text(absent)}",
-            "mass, stature and sex of each subject",
-            f"enter them in {study.people}",
-        )
+        problem, expected = f"nothing states {lacking_text(absent)}", "mass, stature and sex of each subject"
+        remedy = f"enter them in the columns {', '.join(absent)}"
+        raise file_error("missing_key", study.table, problem, expected, remedy)
     todo, refused, differing = list[Job](), list[TrialRecord](), list[tuple[str, str]]()
+    faults = {trial.line: trial.fault for trial in study.faulty} | _other_bodies(study)
     inputs = dict[str, tuple[str, tuple[Path, ...]]]()
     misspelt: InputError | None = None
-    for trial in study.included:
+    for trial in (trial for trial in study.trials if not trial.exclude):
         folder = output / TRIALS / trial.name
         path = folder / TRIAL_FILE
         job = Job(trial.name, path, folder, {"side": trial.side})
         try:
+            if fault := faults.get(trial.line):
+                raise fault
             files, source = source_of(study, trial, output)
             job = replace(job, source=source)
             text, named, differs = trial_file(study, trial, files, path)
@@ -179,9 +170,19 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
     for same in _alike(inputs):
         notes.append(
             f"the files of {shortened(same)} have the same contents, which count {len(same)} times; where a file was "
-            'copied, leave out its trial with exclude = "a copy"'
+            "copied, state so in the column exclude of its trial"
         )
     return todo, refused, notes
+
+
+def _other_bodies(study: Study) -> dict[int, InputError]:
+    """Line -> its error, of lines that state nothing of the body, and whose files contradict each other."""
+    stated = list[StudyTrial]()
+    for trial in study.included:
+        of_file = {} if {*SAME_BODY} <= {*trial.body} else body_of(study.path.parent, trial.source)
+        stated.append(replace(trial, body={**of_file, **trial.body}))
+    of_subject = grouped((trial.subject, trial) for trial in stated).values()
+    return {line: fault for trials in of_subject for line, fault in unlike(study.table, trials).items()}
 
 
 def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
@@ -288,7 +289,7 @@ def trial_file(
     """
     here = study.path.parent
     if "file" in source:
-        source_path = study.document.input_file("trials", trial.name, str(source["file"]))
+        source_path = study.file_of(trial, "file")
         document = trial_document(source_path)
         content = with_paths(document.content, source_path.parent, path)
         of_model = is_of_model(document)
@@ -297,9 +298,9 @@ def trial_file(
                 "studies.study_file" if "trials" in content else "studies.not_a_trial_file", "files"
             )
     else:
-        for name in source.values():
+        for key, name in source.items():
             if not replaces_file(name) and "b3d" not in trial.source:
-                study.document.input_file("trials", trial.name, str(name))
+                study.file_of(trial, key)
         content = with_paths({"files": dict(source)}, here, path)
         of_model = "markers" not in source
     known = tables_of(ModelSettings if of_model else RecordedSettings)
@@ -314,8 +315,7 @@ def trial_file(
         if not known[name].free and not known[name].one_per:
             stated[name] = {key: value for key, value in table.items() if key in known[name].settings}
     if not of_model:
-        said = study.subjects.get(trial.subject, {})
-        of_subject = {key: value for key, value in said.items() if key in known[SUBJECT].settings}
+        of_subject = {key: value for key, value in trial.body.items() if key in known[SUBJECT].settings}
         stated[SUBJECT] = {"name": trial.subject} | of_subject
     stated[TIME] = dict(trial.time)
     merged, notes = dict(content), list[str]()
@@ -334,15 +334,9 @@ def trial_file(
         of_subject = merged[SUBJECT]
         for key, rule in known[SUBJECT].settings.items():
             if rule.required and key not in of_subject:
-                raise study.document.fault(
-                    "missing_key",
-                    ("trials", trial.name),
-                    f"{key} of {trial.subject} is not known",
-                    f"{key}: {rule.about}",
-                    f"state it in {study.people}: {trial.subject} = {{ {key} = ... }}"
-                    if study.people == "[subjects]"
-                    else f"state it in {study.people}, in the row of {trial.subject}, column {key}",
-                )
+                problem, expected = f"{key} of {trial.subject} is not known", f"{key}: {rule.about}"
+                remedy = f"enter it, in this line or in another one of {trial.subject}"
+                raise file_error("missing_key", study.place(trial, key), problem, expected, remedy)
     named = [name for name in merged["files"].values() if isinstance(name, str) and not replaces_file(name)]
     inputs = tuple(path.parent / name for name in named)
     # in one order, however the study file states them: a result is current while the text is the same

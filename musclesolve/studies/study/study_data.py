@@ -59,15 +59,15 @@ OF_FILE = ("left_out", "no_answer", EXTENDS, *OF_SUBJECT.values())
 CHUNK = 64
 """Cycles in a chunk of the file."""
 NOT_USABLE = "not usable"
-KEEP = 'mend it, or keep it: keep = "the reason" in its line of [trials]'
+KEEP = "mend it, or keep it: state the reason in its column keep"
 """Text and remedy for a trial with an error."""
 OTHER_MOVEMENT = "another movement"
 REMEDY = (
-    "compute it in a study of its own, exclude it, or state its movement and cycles_s in its line of [trials]"
+    "compute it in a study of its own, exclude it, or state its movement and cycles_s in the table of trials"
 )
 STATE_CYCLES = (
-    "widen its range (start_s, end_s in its line of [trials]) if more was measured, or state its cycles there: "
-    "cycles_s = [[start, end]], in seconds"
+    "widen its range (columns start_s, end_s) if more was measured, or state its cycles in the column "
+    "cycles_s: [[start, end]], in seconds"
 )
 """Remedies for a trial without cycles, and for a trial of another movement."""
 
@@ -192,17 +192,17 @@ class _Trial:
 
     def _lacking_size(self, source: netCDF4.Dataset) -> str:
         """Return the reason why the trial cannot be stated in the units of the study; "" where it can."""
-        subject = self.study.trial_of[self.name].subject
+        trial = self.study.trial_of[self.name]
         for kind, rules in KINDS.items():
             unit = self.study.units[kind]
             for size in rules.units[unit].by:
                 key = OF_SUBJECT.get(size, "")
                 what = key.removeprefix("subject_")
                 needed = bool(key) and any(name in source.variables for name in rules.names)
-                if needed and self.study.of_subject(subject, what) is None and key not in self.attrs:
+                if needed and what not in trial.body and key not in self.attrs:
                     return (
-                        f"the {size} of {subject} is not known, which {kind} in {unit} needs: state it in [subjects], "
-                        f"{subject} = {{ {what} = ... }}, or choose another unit"
+                        f"the {size} of {trial.subject} is not known, which {kind} in {unit} needs: state it in the "
+                        f"column {what}, or choose another unit"
                     )
         return ""
 
@@ -211,8 +211,7 @@ def other_masses(study: Study, masses: Iterable[tuple[str, float]]) -> str:
     """Subjects whose stated mass differs from the mass in their trials, with both; masses: trial -> mass [kg]."""
     sentences = dict[str, str]()
     for name, mass in masses:
-        subject = study.trial_of[name].subject
-        stated = study.of_subject(subject, "mass_kg")
+        subject, stated = study.trial_of[name].subject, study.trial_of[name].body.get("mass_kg")
         if stated is not None and abs(stated / mass - 1.0) > SAME_MASS:
             sentences[subject] = f"{subject} {stated:g} and {mass:.1f} kg"
     return shortened(list(sentences.values()))
@@ -344,8 +343,8 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
     """Return the cycles of a trial in the units of the study, by the mass and stature that it states."""
     trial = study.trial_of[name]
     for key in ("mass_kg", "stature_m"):
-        if (stated := study.of_subject(trial.subject, key)) is not None:
-            cycles.attrs[f"subject_{key}"] = stated
+        if key in trial.body:
+            cycles.attrs[f"subject_{key}"] = trial.body[key]
     spreads = {str(name): str(name).removesuffix(SPREAD) for name in cycles if str(name).endswith(SPREAD)}
     try:
         in_their_units = normalized(cycles, study.units)
@@ -354,7 +353,7 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
         spread = normalized(cycles[list(spreads)].rename(spreads), study.units)
         return in_their_units.assign({name: spread[label].variable for name, label in spreads.items()})
     except InputError as error:
-        raise study.document.placed(error, "trials", name) from None
+        raise error.moved(*study.place(trial)) from None
 
 
 def _said(study: Study, name: str) -> dict[str, str]:

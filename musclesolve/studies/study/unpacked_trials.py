@@ -1,19 +1,16 @@
 """Trials that another service keeps in one file, each unpacked by the process that computes it."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.messages import alike, shortened
+from musclesolve._util.messages import alike, check_known, shortened
 from musclesolve._util.written_files import safe
-from musclesolve.errors import file_error
 from musclesolve.laboratory.files.b3d import read_b3d, unpacked_files
 from musclesolve.studies.many_trials.b3d_source import B3DSource
 from musclesolve.studies.study.study_file import Study, StudyTrial
-from musclesolve.tables.text_file import is_file
 
 INPUTS, RECORDS = "inputs", "unpacked"
 """Folder of the unpacked files of a study, and folder in it with a record of each unpacked trial."""
@@ -28,17 +25,17 @@ def source_of(
     """
     if "b3d" not in trial.source:
         return trial.source, None
-    name, wanted, document = trial.source["b3d"], trial.source["trial"], study.document
-    b3d = Path(os.path.normpath(study.path.parent / name))
+    name, wanted = trial.source["b3d"], trial.source["trial"]
+    b3d = study.file_of(trial, "b3d")
     parts = Path(name).with_suffix("").parts
     # folders above the study are in the name of the file: the folder of the subject is numbered
     kept = "-".join(part for part in parts if part not in ("..", "/"))
     kept += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}" * (".." in parts)
     trials = _files(b3d, output / INPUTS / safe(kept), file_state(b3d))
     known = [trial for trial, files in trials.items() if files]
-    document.check_known([wanted], f"{Path(name).name} has no trial", known, "trials", trial.name)
+    check_known([wanted], f"trial of {b3d.name}", known, "", study.table, study.place(trial, "trial")[1])
     files = trials[wanted]
-    stated = document.path, f"{document.header('trials')} {trial.name}"
+    stated = study.place(trial, "trial")
     folder = files["model"].parents[1]
     # the file of the coordinates has another name for each trial, "walk 1" and "walk/1" included
     record = folder / RECORDS / f"{files['coordinates'].stem.removesuffix('_ik')}.json"
@@ -48,10 +45,6 @@ def source_of(
 @lru_cache(maxsize=2)
 def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
     """The unpacked files of the trials of a B3D file, by the name of the trial."""
-    if not is_file(b3d):
-        raise file_error(
-            "missing_file", b3d, f"there is no file {b3d.name!r}", "a file of AddBiomechanics (.b3d)"
-        )
     return unpacked_files(read_b3d(b3d, ()), place)
 
 

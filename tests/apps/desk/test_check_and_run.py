@@ -46,7 +46,7 @@ def desk(tmp_path: Path) -> Desk:
 
 def test_the_trials_of_a_folder_are_files_with_the_table_files(desk: Desk) -> None:
     folder = desk.folder.path
-    (folder / "study.toml").write_text('[trials]\na = { markers = "walk.trc" }\n', encoding="utf-8")
+    (folder / "study.toml").write_text('trials = "trials.csv"\n', encoding="utf-8")
     (folder / "broken.toml").write_text("[files\n", encoding="utf-8")
     assert [path.name for path in desk.trials] == ["trial.toml"]
 

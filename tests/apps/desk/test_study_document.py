@@ -14,31 +14,27 @@ from musclesolve.studies.many_trials.trial_record import Measures, Outcome, Tria
 
 STUDY = """\
 # Drafted.
-subjects_table = "subjects.csv"
+trials = "trials.csv"
 
 # A comment that stays.
 [design]
 # TODO: check the order: the first of the conditions is what the others are compared with
 conditions = ["slow", "fast"]           # by the names of folders and files
 
-[subjects]
-S01 = {}                                # 2 trials: recording
-
 [settings.filter]
 cutoff_hz = 6.0
-
-[trials]
-a_slow = { subject = "S01", condition = "slow", markers = "a.trc", settings = { filter = { cutoff_hz = 5.0 } } }
-a_fast = { subject = "S01", condition = "fast", markers = "b.trc" }
-b_fast = { subject = "S02", condition = "fast", markers = "c.trc", exclude = "it fell" }
+"""
+TABLE = """\
+name,subject,group,condition,mass_kg,markers,settings.filter.cutoff_hz,exclude
+a_slow,S01,old,slow,70,a.trc,5.0,
+a_fast,S01,,fast,,b.trc,,
+b_fast,S02,young,fast,80,c.trc,,it fell
 """
 
 
 @pytest.fixture
 def document(tmp_path: Path) -> StudyDocument:
-    (tmp_path / "subjects.csv").write_text(
-        "subject,mass_kg,group\nS01,70,old\nS02,80,young\n", encoding="utf-8"
-    )
+    (tmp_path / "trials.csv").write_text(TABLE, encoding="utf-8")
     path = tmp_path / "study.toml"
     path.write_text(STUDY, encoding="utf-8")
     return StudyDocument(path)
@@ -51,10 +47,10 @@ def test_moved_trials_make_and_end_conditions_in_one_step_back(document: StudyDo
     assert list(study.design.conditions or ()) == ["slow", "quick"]
     document.compare_with("conditions", "quick")
     assert document.named("conditions") == ["quick", "slow"]
-    assert "# A comment that stays." in document.text and "# 2 trials: recording" in document.text
+    assert "# A comment that stays." in document.text
     document.undo()
     document.undo()
-    assert document.text == STUDY
+    assert document.text == STUDY and document.table.read_text(encoding="utf-8") == TABLE
 
 
 def test_a_trial_of_another_subject_and_of_no_condition(document: StudyDocument) -> None:
@@ -64,17 +60,17 @@ def test_a_trial_of_another_subject_and_of_no_condition(document: StudyDocument)
     assert "S03" in study.subjects and document.named("conditions") == ["fast"]
 
 
-def test_subjects_replace_what_the_table_says(document: StudyDocument) -> None:
+def test_subjects_are_stated_in_each_of_their_lines(document: StudyDocument) -> None:
     assert document.study.of_subject("S01", "mass_kg") == 70.0 and document.named("groups") == [
         "old",
         "young",
     ]
     document.state_subject("S01", "mass_kg", 71.5)
-    document.state_subject("S02", "sex", "female")  # without a line of its own
+    document.state_subject("S02", "sex", "female")  # a column that was not there
     study = document.study
     assert (study.of_subject("S01", "mass_kg"), study.of_subject("S02", "sex")) == (71.5, "female")
     document.state_subject("S01", "mass_kg", None)
-    assert document.study.of_subject("S01", "mass_kg") == 70.0
+    assert document.study.of_subject("S01", "mass_kg") is None
     document.compare_with("groups", "young")
     document.state_subject("S01", "group", "other")
     assert document.named("groups") == ["young", "other"]  # no subject is old any more
@@ -166,8 +162,8 @@ def test_the_list_of_trials_is_counted_by_verdict() -> None:
 
 
 def test_the_marker_of_an_open_landmark_is_entered_in_its_line(document: StudyDocument) -> None:
-    todo = '[settings.mapping]\n# TODO: enter the marker of heel_r\n# heel_r = "MARKER"\nheel_l = "LHEE"\n\n[trials]\n'
-    document.write(document.text.replace("[trials]\n", todo))
+    todo = '\n[settings.mapping]\n# TODO: enter the marker of heel_r\n# heel_r = "MARKER"\nheel_l = "LHEE"\n'
+    document.write(document.text + todo)
     (heel,) = (each for each in document.opens if each.names_marker)
     document.state((*heel.table.split("."), heel.key or ""), "RHEE")
     assert '[settings.mapping]\nheel_r = "RHEE"\nheel_l = "LHEE"\n' in document.text

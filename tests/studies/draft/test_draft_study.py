@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from c3d_files import write_c3d
 from command_line import typed
 from drafted_folders import recordings
 from recorded_data import recorded
@@ -20,10 +21,9 @@ from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.laboratory.draft.draft_folder import draft_folder, write_drafts
 from musclesolve.laboratory.draft.study_trials import stated_body, study_trials, without_copies
 from musclesolve.laboratory.files.service_folders import NO_FORCES
-from musclesolve.laboratory.files.subjects_table import read_subjects
 from musclesolve.studies import read_study
 from musclesolve.studies.draft.draft_study import draft_study, write_study
-from musclesolve.tables import Table, write_mot
+from musclesolve.tables import Table, read_trc, write_mot
 
 
 def call(*arguments: object) -> tuple[int, str]:
@@ -74,14 +74,61 @@ def test_trial_files_in_folders(tmp_path: Path) -> None:
     assert study.trials[3].source == {"file": "P02/slow/walk_2.toml"}
 
 
-def test_a_subject_of_whom_files_disagree_is_left_to_decide(tmp_path: Path) -> None:
-    for number, mass in ((1, 70.0), (2, 70.0), (3, 72.0)):
-        trial_file(tmp_path / "S1" / f"walk{number}.toml", mass_kg=mass, stature_m=1.7, sex="male")
-    draft = draft_study(tmp_path)
+def test_trials_of_other_bodies_are_never_of_one_subject(tmp_path: Path) -> None:
+    """A data set of three people under one name once became one subject."""
+    for number, mass in enumerate((75.0, 65.0, 48.0, 49.0), start=1):
+        trial_file(tmp_path / "S1" / f"walk{number}.toml", name="x", mass_kg=mass, stature_m=1.7, sex="male")
+    study = study_of(tmp_path)
+    names = ["S1_48kg", "S1_48kg", "S1_65kg", "S1_75kg"]
+    assert [trial.subject for trial in study.trials] == names
+    assert study.subjects["S1_48kg"]["mass_kg"] == 48.5
     assert any(
-        "mass_kg of S1" in todo and "70.0 in 2" in todo and "72.0 in 1" in todo for todo in draft.todos
+        "trials called S1 state 3 bodies" in todo for todo in draft_study(tmp_path, tmp_path / "b.toml").todos
     )
-    assert study_of(tmp_path).subjects == {"S1": {"stature_m": 1.7, "sex": "male"}}
+
+
+def test_folders_of_subjects_are_those_of_one_body_each(tmp_path: Path) -> None:
+    for group, subject, mass in (("old", "P1", 75.0), ("old", "P2", 60.0), ("young", "P3", 60.0)):
+        trial_file(tmp_path / group / subject / "session2" / "slow" / f"{subject}_01.toml", mass_kg=mass)
+        trial_file(tmp_path / group / subject / "session2" / "fast" / f"{subject}_01.toml", mass_kg=mass)
+    study = study_of(tmp_path)
+    assert {(each.subject, study.of_subject(each.subject, "group"), each.session) for each in study.trials} == {
+        ("P1", "old", "session2"), ("P2", "old", "session2"), ("P3", "young", "session2")
+    }  # fmt: skip
+    assert [each.condition for each in study.trials] == ["fast", "fast", "fast", "slow", "slow", "slow"]
+
+
+def c3d_tree(root: Path) -> None:
+    """SUBJECT/CONDITION/SUBJECT01.c3d of two people whom a program calls alike, with their masses."""
+    recordings(root / "made")
+    walk = read_trc(root / "made" / "walk.trc")
+    for subject, mass in (("AA", 75.0), ("BB", 48.0)):
+        for condition in ("slow", "fast"):
+
+            def stated(c3d, mass=mass):
+                c3d.add_parameter("SUBJECTS", "NAMES", ["Patient"])
+                c3d.add_parameter("PROCESSING", "Bodymass", mass)
+                c3d.add_parameter("PROCESSING", "Height", 1700.0)
+
+            place = root / subject / condition
+            place.mkdir(parents=True)
+            points = 1000.0 * walk.position
+            write_c3d(place / f"{subject}01.c3d", walk.rate, list(walk.names), points, change=stated)
+    shutil.rmtree(root / "made")
+
+
+def test_recordings_have_their_trial_files_drafted_with_what_they_state(tmp_path: Path) -> None:
+    c3d_tree(tmp_path)
+    code, said = call(tmp_path, "--study")
+    assert code == 0 and "4 drafted beside their recordings" in said and "sex of AA, BB" in said
+    study = read_study(tmp_path / "study.toml")
+    assert {(each.subject, each.condition, each.source["file"]) for each in study.trials} == {
+        (s, c, f"{s}/{c}/trial.toml") for s in ("AA", "BB") for c in ("slow", "fast")
+    }
+    assert study.subjects == {
+        "AA": {"mass_kg": 75.0, "stature_m": 1.7}, "BB": {"mass_kg": 48.0, "stature_m": 1.7}
+    }  # fmt: skip
+    assert (tmp_path / "AA" / "slow" / "trial.toml").is_file()
 
 
 def test_facts_of_a_trial_file_are_of_its_source_and_person_alone(tmp_path: Path) -> None:
@@ -102,16 +149,6 @@ def test_a_person_without_a_folder_has_the_stated_name(tmp_path: Path) -> None:
     assert persons == {"s01_walk": "s01", "s02_jump": "s02", "S1_run": "S1"}
 
 
-def test_a_name_says_each_word_of_the_condition_once(tmp_path: Path) -> None:
-    for name in ("slow/deep_sand", "fast/loose_stones"):
-        trial_file(tmp_path / "S01" / f"{name}.toml")
-    trials = study_of(tmp_path).trials
-    assert [(trial.name, trial.condition) for trial in trials] == [
-        ("S01_fast_loose_stones", "fast_loose_stones"),
-        ("S01_slow_deep_sand", "slow_deep_sand"),
-    ]
-
-
 def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
     for source, mass in (("L1", 84.7), ("L2", 98.8)):
         trial_file(tmp_path / source / "S01" / "walk.toml")
@@ -126,12 +163,22 @@ def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
     }
     assert [trial.name for trial in study.trials] == ["L1_S01_walk", "L2_S01_walk"]
     # the table of what lacks keeps its rows, whatever subjects come later
-    table = draft.path.parent / "subjects.csv"
-    assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,", "L2_S01,"]
-    table.write_text("subject,stature_m\nL1_S01,1.7\nL2_S01,1.8\n")
+    table = draft.path.parent / "trials.csv"
+    head = "name,subject,mass_kg,stature_m,sex,file"
+    assert table.read_text().splitlines() == [
+        head,
+        "L1_S01_walk,L1_S01,84.7,,female,../L1/S01/walk.toml",
+        "L2_S01_walk,L2_S01,98.8,,female,../L2/S01/walk.toml",
+    ]
+    table.write_text(table.read_text().replace("84.7,,", "84.7,1.7,").replace("98.8,,", "98.8,1.8,"))
     trial_file(tmp_path / "L3" / "S01" / "walk.toml", mass_kg=70.0, sex="male")
     write_study(draft_study(tmp_path, draft.path, [*sources, tmp_path / "L3"]), force=True)
-    assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,1.7", "L2_S01,1.8", "L3_S01,"]
+    assert table.read_text().splitlines() == [
+        head,
+        "L1_S01_walk,L1_S01,84.7,1.7,female,../L1/S01/walk.toml",
+        "L2_S01_walk,L2_S01,98.8,1.8,female,../L2/S01/walk.toml",
+        "L3_S01_walk,L3_S01,70.0,,male,../L3/S01/walk.toml",
+    ]
 
 
 def test_a_table_names_the_only_folder_of_its_source(tmp_path: Path) -> None:
@@ -201,7 +248,7 @@ def test_the_same_name_on_two_days_is_two_trials(tmp_path: Path) -> None:
     angles(tmp_path / "S1" / "walk2" / "ik.mot")
     (tmp_path / "S1" / "walk2" / "loop").symlink_to(tmp_path)
     study = study_of(tmp_path)
-    assert [(each.condition, each.source.get("moments"), bool(each.exclude)) for each in study.trials] == [
+    assert [(each.session, each.source.get("moments"), bool(each.exclude)) for each in study.trials] == [
         ("day1", "S1/day1/InverseDynamics/walk1.sto", False), ("day2", "S1/day2/InverseDynamics/walk1.sto", False),
         ("", None, True),
     ]  # fmt: skip
@@ -268,26 +315,10 @@ def test_b3d_files(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_recordings_without_a_trial_file_are_named_with_the_command_that_drafts_it(tmp_path: Path) -> None:
-    recordings(tmp_path / "S02")
-    with refused("missing_file", "S02", f"musclesolve init {tmp_path / 'S02'}"):
-        draft_study(tmp_path)
-    trial_file(tmp_path / "S01" / "walk1.toml")
-    draft = draft_study(tmp_path)
-    assert [text.partition(":")[0] for text in draft.left_out] == ["S02"]
-    assert [trial.source for trial in study_of(tmp_path).trials] == [{"file": "S01/walk1.toml"}]
-    assert call(tmp_path / "S02")[0] == 0
-    assert {trial.source["file"] for trial in study_of(tmp_path).trials} == {
-        "S01/walk1.toml",
-        "S02/trial.toml",
-    }
-    assert any("musclesolve check" in todo for todo in draft_study(tmp_path).todos)
-
-
 def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:
     trial_file(tmp_path / "walk1.toml")
     trial_file(tmp_path / "results" / "trials" / "walk1" / "trial.toml")
-    (tmp_path / "results" / "trials.csv").write_text("")
+    (tmp_path / "results" / "trials.csv").write_text("name,status\n")
     trial_file(tmp_path / ".old" / "walk1.toml")
     (tmp_path / "settings.toml").write_text("[plot]\nwidth = 3\n")
     assert [each.source["file"] for each in study_of(tmp_path).trials] == ["walk1.toml"]
@@ -374,14 +405,6 @@ def test_a_name_that_is_no_text_is_said(tmp_path: Path) -> None:
         pytest.skip("names of files are text here")
     draft = draft_study(tmp_path)
     assert len(draft.unread) == 1 and "udcff" in draft.unread[0] and len(study_of(tmp_path).trials) == 1
-
-
-def test_files_of_two_subjects_that_are_called_alike(tmp_path: Path) -> None:
-    trial_file(tmp_path / "S1" / "walk1.toml")
-    for subject in ("S2", "S3"):
-        (tmp_path / subject).mkdir()
-        (tmp_path / subject / "walk.c3d").write_bytes(b"")
-    assert [text.partition(":")[0] for text in draft_study(tmp_path).left_out] == ["S2", "S3"]
 
 
 def test_the_folders_of_a_real_service(addbiomechanics: Path, tmp_path: Path) -> None:
@@ -523,7 +546,7 @@ def test_the_mass_of_a_model_is_not_asked(tmp_path: Path) -> None:
     draft = draft_study(tmp_path)
     mass = round(read_osim(tmp_path / "S1" / "m.osim").mass, 2)
     assert mass > 0.0 and study_of(tmp_path).subjects["S1"] == {"mass_kg": mass}
-    asked = next(todo for todo in draft.todos if "subjects.csv" in todo)
+    asked = next(todo for todo in draft.todos if "fill in trials.csv" in todo)
     assert "mass_kg of S2" in asked and "mass_kg of S1" not in asked and "sex of S1, S2" in asked
 
 
@@ -626,10 +649,8 @@ def test_a_subject_called_like_a_formula_is_inert_and_read_again(name: str, tmp_
     trial_file(tmp_path / name / "walk.toml")
     trial_file(tmp_path / "other" / "walk.toml")
     draft = draft_study(tmp_path)
-    assert f"'{name}" in [line.partition(",")[0] for line in draft.table.splitlines()]
-    paths = write_study(draft)
-    assert read_subjects(tmp_path / "subjects.csv").row_of(name) == f"'{name}"
-    assert name in read_study(paths[0]).subjects
+    assert f",'{name}," in draft.table[1]
+    assert name in read_study(write_study(draft)[0]).subjects
 
 
 def test_a_fault_of_the_subject_above_the_results_is_said_once(tmp_path: Path) -> None:

@@ -28,9 +28,7 @@ def study(tmp_path_factory):
     """The study file of four trials of a subject."""
     folder = tmp_path_factory.mktemp("study")
     example = runpy.run_path(str(MAKE))
-    text = example["study_text"](folder, example["write_trials"](folder, subjects=1, trials=2))
-    (folder / "study.toml").write_text(text, encoding="utf-8")
-    return folder / "study.toml"
+    return example["write_study"](folder, example["write_trials"](folder, subjects=1, trials=2))
 
 
 @pytest.fixture

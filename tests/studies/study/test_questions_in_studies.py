@@ -33,13 +33,10 @@ def study_in(folder: Path, design: str = "", questions: str = ASK) -> Path:
         if file.is_file():
             shutil.copy(file, folder / file.name)
     path = folder / "study.toml"
-    weak = 'weak = { subject = "S2", file = "trial.toml", settings = { muscles = { strength = 0.9 } } }'
-    path.write_text(
-        f"[design]\n{design}\n{questions}[trials]\n"
-        'strong = { subject = "S1", file = "trial.toml" }\n'
-        f"{weak if THOROUGH else ''}\n",
-        encoding="utf-8",
-    )
+    weak = "weak,S2,trial.toml,0.9\n" if THOROUGH else ""
+    table = f"name,subject,file,settings.muscles.strength\nstrong,S1,trial.toml,\n{weak}"
+    (folder / "trials.csv").write_text(table, encoding="utf-8")
+    path.write_text(f'trials = "trials.csv"\n[design]\n{design}\n{questions}', encoding="utf-8")
     return path
 
 

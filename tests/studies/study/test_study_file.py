@@ -6,24 +6,26 @@ from pathlib import Path
 
 import pytest
 from package_tables import trial_tables
+from refusals import refused
 
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.trial_document import trial_document
 from musclesolve.studies import read_study
-from musclesolve.studies.study.run_study import trial_file
+from musclesolve.studies.study.run_study import prepared, trial_file
 from musclesolve.tables.document import is_study, tables_text
 
 STUDY = """title = "Slow and fast"
+trials = "trials.csv"
 [design]
 conditions = ["slow", "fast"]
 [settings.sharing]
 cost = "stress_cubed"
-[subjects]
-S01 = { group = "a", mass_kg = 71.0, age_years = 30, numbers = { pain_score = 3 } }
-[trials]
-S01_1 = { subject = "S01", condition = "slow", file = "a.toml", start_s = 0.5 }
-S01_2 = { subject = "S01", condition = "fast", model = "m.osim", coordinates = "ik.mot", loads = "grf.mot" }
-S01_3 = { subject = "S01", condition = "fast", exclude = "a marker fell off" }
+"""
+TABLE = """\
+name,subject,group,condition,session,mass_kg,age_years,numbers.pain_score,file,model,coordinates,loads,b3d,start_s,exclude
+S01_1,S01,a,slow,,71.0,30,3,a.toml,,,,,0.5,
+S01_2,S01,,fast,,,,,,m.osim,ik.mot,grf.mot,,,
+S01_3,S01,,fast,,,,,,,,,,,a marker fell off
 """
 
 
@@ -31,7 +33,27 @@ S01_3 = { subject = "S01", condition = "fast", exclude = "a marker fell off" }
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(STUDY, encoding="utf-8")
+    (tmp_path / "trials.csv").write_text(TABLE, encoding="utf-8")
     return path
+
+
+def changed(path: Path, *changes: tuple[str, str]) -> Path:
+    """The study with changed table."""
+    table = TABLE
+    for right, wrong in changes:
+        assert right in table
+        table = table.replace(right, wrong)
+    path.with_name("trials.csv").write_text(table, encoding="utf-8")
+    return path
+
+
+def lines(*cells: str) -> tuple[str, str]:
+    """Further lines of the table: name,subject,group,condition,session,file."""
+    more = (line.split(",") for line in cells)
+    return ",a marker fell off\n", ",a marker fell off\n" + "".join(
+        f"{name},{subject},{group},{condition},{session},,,,{file},,,,,,\n"
+        for name, subject, group, condition, session, file in more
+    )
 
 
 def test_what_a_study_file_says(path: Path) -> None:
@@ -47,10 +69,7 @@ def test_what_a_study_file_says(path: Path) -> None:
 
 def test_groups_and_conditions_have_the_order_of_the_design(path: Path) -> None:
     text = STUDY.replace('["slow", "fast"]', '["fast", "slow"]\ngroups = ["b", "a"]')
-    text = text.replace("[trials]\n", 'S02 = { group = "b" }\n[trials]\n')
-    path.write_text(
-        text + 'S02_1 = { subject = "S02", condition = "fast", file = "b.toml" }\n', encoding="utf-8"
-    )
+    changed(path, lines("S02_1,S02,b,fast,,b.toml")).write_text(text, encoding="utf-8")
     study = read_study(path)
     assert study.conditions == ["fast", "slow"]
     assert list(study.people_of_groups.items()) == [("b", ["S02"]), ("a", ["S01"])]
@@ -59,43 +78,24 @@ def test_groups_and_conditions_have_the_order_of_the_design(path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "code", "line", "named"),
     [
-        ("S01_2 =", "S01_1 =", "bad_format", 10, "overwrite"),
-        ("S01_2 =", "s01_1 =", "duplicate_name", 10, "same folder"),
-        ("S01_2 =", '"S/2" =', "bad_value", 10, "name of a folder"),
-        (
-            'condition = "fast", model',
-            'condition = "fas", model',
-            "unknown_name",
-            3,
-            "'fas' is not among them",
-        ),
-        ('["slow", "fast"]', '["slow", "fats"]', "unknown_name", 3, "did you mean 'fast'"),
-        ('["slow", "fast"]', '["slow"]', "unknown_name", 3, "'fast' is not among them"),
-        ("start_s", "strat_s", "unknown_key", 9, "did you mean 'start_s'"),
-        ("start_s = 0.5", 'start_s = "soon"', "bad_value", 9, "start_s"),
-        (', file = "a.toml"', "", "missing_key", 9, "no file is named"),
-        (', file = "a.toml"', ', file = "a.toml", b3d = "b"', "conflict", 9, "file and b3d"),
-        (', coordinates = "ik.mot"', "", "missing_key", 10, "'coordinates' is missing"),
-        (', loads = "grf.mot"', "", "missing_key", 10, "neither moments nor loads"),
-        ("mass_kg", "mas_kg", "unknown_key", 7, "did you mean 'mass_kg'"),
-        ("71.0", "7100", "bad_value", 7, "mass_kg"),
-        ("cost =", "cots =", "unknown_key", 5, "did you mean 'cost'"),
-        ("stress_cubed", "stress_cube", "unknown_name", 5, "did you mean 'stress_cubed'"),
+        ('["slow", "fast"]', '["slow", "fats"]', "unknown_name", 4, "did you mean 'fast'"),
+        ('["slow", "fast"]', '["slow"]', "unknown_name", 4, "'fast' is not among them"),
+        ("cost =", "cots =", "unknown_key", 6, "did you mean 'cost'"),
+        ("stress_cubed", "stress_cube", "unknown_name", 6, "did you mean 'stress_cubed'"),
         (
             "[design]",
             '[design]\nquantities = ["joint_angel"]',
             "unknown_name",
-            3,
+            4,
             "did you mean 'joint_angle'",
         ),
-        ("start_s = 0.5", 'side = "right"', "bad_value", 9, 'write side = "both" or side = "r"'),
-        ("settings.sharing", "settings.shring", "unknown_key", 4, "did you mean 'sharing'"),
-        ("settings.sharing", "settings.subject", "bad_value", 4, "say it in [subjects]"),
-        ("[trials]", "[trails]", "unknown_key", 8, "did you mean 'trials'"),
-        ("[trials]", "[study]", "unknown_key", 8, "one of design, settings, subjects, trials, units"),
+        ("settings.sharing", "settings.shring", "unknown_key", 5, "did you mean 'sharing'"),
+        ("settings.sharing", "settings.subject", "bad_value", 5, "state it in the table"),
+        ('trials = "trials.csv"\n', "", "missing_key", None, 'trials = "trials.csv"'),
+        ("trials.csv", "trails.csv", "missing_file", None, "did you mean 'trials.csv'"),
+        ("[design]", "[subjects]", "unknown_key", 3, "one of design, settings, units"),
         ('"Slow and fast"', "3", "bad_value", None, "title"),
-        ('conditions = ["slow", "fast"]', 'covariate = "age"', "unknown_name", 3, "age_years"),
-        ('{ subject = "S01", condition = "slow"', '{ condition = "slow"', "missing_key", 9, "'subject'"),
+        ('conditions = ["slow", "fast"]', 'covariate = "age"', "unknown_name", 4, "age_years"),
     ],
 )
 def test_one_message_for_each_fault(
@@ -110,12 +110,135 @@ def test_one_message_for_each_fault(
     assert line is None or f"line {line}" in str(raised.value)
 
 
-def test_what_is_unusual_is_a_note_and_no_error(path: Path) -> None:
-    text = STUDY.replace("start_s = 0.5", 'session = "pre"') + (
-        'S01_4 = { subject = "S01", condition = "slow", session = "post", file = "d.toml" }\n'
-        'S02_1 = { subject = "S02", file = "e.toml" }\n'
+@pytest.mark.parametrize(
+    ("right", "wrong", "code", "named"),
+    [
+        ("name,subject", "name,subjct", "unknown_key", "did you mean 'subject'"),
+        ("name,subject", "name,numbers.code", "missing_key", "the column 'subject' is missing"),
+        ("mass_kg", "mas_kg", "unknown_key", "did you mean 'mass_kg'"),
+        ("age_years", "mass_kg", "conflict", "two columns are called 'mass_kg'"),
+        (TABLE.partition("\n")[2], "", "missing_key", "a line for every trial"),
+        (
+            ",file,model,coordinates,loads,b3d,",
+            ",static,forces,sex,keep,inner_leg,",
+            "missing_key",
+            "names the files",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_refused(
+    path: Path, right: str, wrong: str, code: str, named: str
+) -> None:
+    with refused(code, "trials.csv", named):
+        read_study(changed(path, (right, wrong)))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code", "place", "named"),
+    [
+        ("S01_1,S01", "S01_1,", "missing_key", "line 2, column 'subject'", "the cell is empty"),
+        ("S01_1,S01", ",S01", "bad_value", "line 2, column 'name'", "the cell is empty"),
+        ("S01_1,S01", "S/1,S01", "bad_value", "line 2, column 'name'", "name of a folder"),
+        ("71.0", "71 kg?", "bad_value", "line 2, column 'mass_kg'", "a number: body mass"),
+        ("71.0", "7100", "bad_value", "line 2, column 'mass_kg'", "body mass"),
+        (",30,3,", ",30,much,", "bad_value", "line 2, column 'numbers.pain_score'", "a number"),
+        ("0.5,", "soon,", "bad_value", "line 2, column 'start_s'", "'soon'"),
+        (",a.toml,", ",,", "missing_key", "line 2", "no file is named"),
+        ("a.toml,,,,,", "a.toml,,,,b,", "conflict", "line 2, column 'b3d'", "file and b3d"),
+        ("0.5,", "0.5,,9", "bad_format", "line 2", "16 cells"),
+    ],
+)
+def test_a_line_at_fault_costs_its_trial_alone(
+    path: Path, right: str, wrong: str, code: str, place: str, named: str
+) -> None:
+    study = read_study(changed(path, (right, wrong)))
+    (faulty,) = study.faulty
+    assert (faulty.fault.code, faulty.fault.where) == (code, place) and named in str(faulty.fault)
+    assert faulty.fault.file == path.with_name("trials.csv") and faulty.fault.remedy
+    assert [trial.name for trial in study.included] == ["S01_2"]
+
+
+def test_a_line_twice_costs_the_second_one(path: Path) -> None:
+    study = read_study(
+        changed(
+            path,
+            lines(*(f"{row}.toml" for row in ("S01_4,S01,,slow,,b", "S01_4,S01,,slow,,c", "x,S01,,fast,,b"))),
+        )
     )
-    path.write_text(text, encoding="utf-8")
+    assert [(trial.line, trial.fault.code) for trial in study.faulty] == [
+        (6, "duplicate_name"),
+        (7, "duplicate_name"),
+    ]
+    assert "line 5 has the name 'S01_4'" in str(study.faulty[0].fault)
+    assert "line 5 names the same files" in str(study.faulty[1].fault)
+
+
+def test_other_masses_of_a_subject_are_refused_with_their_lines(path: Path) -> None:
+    """Three people of 75, 65 and 48 kg are not one subject; in sessions that lie apart a mass may change."""
+    head = "name,subject,session,mass_kg,stature_m,sex,file\n"
+    rows = [
+        "a,S1,,75,1.8,male,a.toml",
+        "b,S1,,65,1.8,male,b.toml",
+        "c,S1,,48,1.8,male,c.toml",
+        "d,S2,,70,,,d.toml",
+    ]
+    table = path.with_name("trials.csv")
+    path.write_text('trials = "trials.csv"\n', encoding="utf-8")
+    table.write_text(head + "\n".join(rows), encoding="utf-8")
+    study = read_study(path)
+    assert [trial.name for trial in study.faulty] == ["a", "b", "c"] and [t.name for t in study.included] == [
+        "d"
+    ]
+    said = str(study.faulty[2].fault)
+    assert "line 4, column 'mass_kg'" in said and "75 in line 2 and 65 in line 3 and 48 in line 4" in said
+    assert "within 5 %" in said and "a subject of its own" in said
+    table.write_text(
+        head + "\n".join(rows).replace("65", "73").replace("S1,,48", "S1,later,48"), encoding="utf-8"
+    )
+    study = read_study(path)
+    assert not study.faulty and [trial.body["mass_kg"] for trial in study.trials] == [75.0, 73.0, 48.0, 70.0]
+    table.write_text(head + "\n".join(rows).replace("65,1.8,male", ",,female").replace("S1,,48", "S3,,48"))
+    assert [trial.fault.where for trial in read_study(path).faulty] == [
+        "line 2, column 'sex'",
+        "line 3, column 'sex'",
+    ]
+
+
+def test_other_masses_in_the_files_of_a_subject_are_refused(path: Path) -> None:
+    """The table states no mass; the trial files do."""
+    path.write_text('trials = "trials.csv"\n', encoding="utf-8")
+    path.with_name("trials.csv").write_text("name,subject,file\na,S1,a.toml\nb,S1,b.toml\nc,S2,a2.toml\n")
+    for name, mass in (("a", 75.0), ("b", 48.0), ("a2", 60.0)):
+        text = f'[subject]\nmass_kg = {mass}\nstature_m = 1.7\nsex = "male"\n[files]\nmarkers = "w.trc"\n'
+        (path.parent / f"{name}.toml").write_text(text, encoding="utf-8")
+    jobs, refusals, _ = prepared(read_study(path), path.parent / "out")
+    assert [job.name for job in jobs] == ["c"] and [record.name for record in refusals] == ["a", "b"]
+    assert "mass_kg of S1 is 75 in line 2 and 48 in line 3" in refusals[0].message
+
+
+def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(path: Path) -> None:
+    table = TABLE.replace(",", ";").replace("71.0", "71,0").replace("0.5", "0,5")
+    path.with_name("trials.csv").write_text("\ufeff" + table, encoding="utf-8")
+    study = read_study(path)
+    assert study.subjects["S01"]["mass_kg"] == 71.0 and study.trials[0].time == {"start_s": 0.5}
+
+
+def test_settings_of_a_trial_are_columns(path: Path) -> None:
+    head = "name,subject,file,settings.laboratory.forward,settings.filter.cutoff_hz,cycles_s\n"
+    table = path.with_name("trials.csv")
+    path.write_text('trials = "trials.csv"\n', encoding="utf-8")
+    table.write_text(
+        f'{head}a,S1,a.toml,-x,8.0,"[[0.1, 1.2]]"\nb,S1,b.toml,,soon or late,\n', encoding="utf-8"
+    )
+    study = read_study(path)
+    (first,) = study.included
+    assert first.settings == {"laboratory": {"forward": "-x"}, "filter": {"cutoff_hz": 8.0}}
+    assert first.time["cycles_s"] == [[0.1, 1.2]]
+    assert study.faulty[0].fault.where == "line 3, column 'settings.filter.cutoff_hz'"
+
+
+def test_what_is_unusual_is_a_note_and_no_error(path: Path) -> None:
+    changed(path, ("slow,,71", "slow,pre,71"), lines("S01_4,S01,,slow,post,d.toml", "S02_1,S02,,,,e.toml"))
     notes = "\n".join(read_study(path).notes)
     assert "1 subjects have no group, others have a: they are in no mean and no test" in notes
     assert "1 trials have no condition, others have slow, fast" in notes
@@ -123,23 +246,21 @@ def test_what_is_unusual_is_a_note_and_no_error(path: Path) -> None:
 
 
 def test_a_condition_of_one_subject_alone_may_be_misspelt(path: Path) -> None:
-    lines = [
-        f'S0{k}_{n}_{label} = {{ subject = "S0{k}", condition = "{label}", file = "w{k}{n}{label}.toml" }}'
+    more = [
+        f"S0{k}_{n}_{label},S0{k},,{label},,w{k}{n}{label}.toml"
         for k, label in ((2, "fast"), (3, "fast"), (4, "Fsat"))
         for n in (1, 2)
     ]
-    text = STUDY.replace('["slow", "fast"]', '["slow", "fast", "Fsat"]') + "\n".join(lines) + "\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(STUDY.replace('["slow", "fast"]', '["slow", "fast", "Fsat"]'), encoding="utf-8")
     said = "the condition 'Fsat' is of S04 alone; was 'fast' meant?"
-    assert said in read_study(path).notes
-    path.write_text(text + lines[0].replace("S02", "S04").replace("_1", "_3") + "\n", encoding="utf-8")
-    assert said not in read_study(path).notes  # this subject has both
+    assert said in read_study(changed(path, lines(*more))).notes
+    other = "S04_3_fast,S04,,fast,,w9.toml"
+    assert said not in read_study(changed(path, lines(*more, other))).notes  # this subject has both
 
 
 def test_a_design_need_not_name_what_is_excluded(path: Path) -> None:
-    text = STUDY.replace('["slow", "fast"]', '["slow"]')
-    text = text.replace('condition = "fast", model', 'condition = "fast", exclude = "no forces", model')
-    path.write_text(text, encoding="utf-8")
+    path.write_text(STUDY.replace('["slow", "fast"]', '["slow"]'), encoding="utf-8")
+    changed(path, ("grf.mot,,,", "grf.mot,,,no forces"))
     assert read_study(path).design.conditions == ("slow",)
 
 
@@ -174,8 +295,7 @@ def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
 
 
 def test_the_trial_file_of_a_model_lacks_what_no_model_has(path: Path) -> None:
-    text = STUDY.replace("[subjects]", '[settings.laboratory]\nforward = "+x"\n[subjects]')
-    path.write_text(text, encoding="utf-8")
+    path.write_text(f'{STUDY}[settings.laboratory]\nforward = "+x"\n', encoding="utf-8")
     for name in ("m.osim", "ik.mot", "grf.mot"):
         (path.parent / name).touch()
     study, written = read_study(path), path.parent / "out" / "trial.toml"

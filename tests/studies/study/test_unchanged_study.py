@@ -41,7 +41,7 @@ def computed(tmp_path_factory) -> Path:
     made.BROKEN, made.SWAPPED = ("S06_free_1",), ("S02_loaded_1",)
     place = tmp_path_factory.mktemp("unchanged")
     masses = made.write_trials(place, 6, 1, effect=1.5)
-    (place / "study.toml").write_text(made.study_text(place, masses), encoding="utf-8")
+    made.write_study(place, masses)
     study_into(place / "results", place / "study.toml", reports=False, jobs=2)
     return place
 

@@ -37,7 +37,7 @@ from musclesolve.laboratory.results.finding import Finding, finding
 from musclesolve.laboratory.results.judgement import Report
 from musclesolve.laboratory.results.plausibility import FLAGS
 from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
-from musclesolve.studies.draft.draft_study import draft_study
+from musclesolve.studies.draft.draft_study import draft_study, write_study
 from musclesolve.studies.pages.study_page import study_page
 from musclesolve.studies.pages.written_pages import study_into
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
@@ -59,9 +59,8 @@ def folder(tmp_path_factory) -> Path:
     made.BROKEN, made.SWAPPED = (BROKEN,), (SWAPPED,)
     place = tmp_path_factory.mktemp("study")
     masses = made.write_trials(place, 5, 2, effect=EFFECT)
-    draft = draft_study(place, place / "draft.toml")
-    draft.path.write_text(draft.text, encoding="utf-8")
-    (place / "study.toml").write_text(made.study_text(place, masses), encoding="utf-8")
+    write_study(draft_study(place, place / "draft.toml"))
+    made.write_study(place, masses)
     return place
 
 
@@ -76,11 +75,38 @@ FEW = ("S01_free_1", "S01_loaded_1", "S02_free_1", BROKEN)
 @pytest.fixture
 def few(folder) -> Path:
     """The study file of four of the trials, beside that of all; one is broken."""
-    head, _, lines = (folder / "study.toml").read_text(encoding="utf-8").partition("[trials]\n")
-    kept = [line for line in lines.splitlines() if line.split()[0] in FEW]
-    path = folder / "few.toml"
-    path.write_text("\n".join([head, "[trials]", *kept, ""]), encoding="utf-8")
+    path = copied(folder / "study.toml", "few")
+    without(path, set(ms.studies.read_study(path).trial_of) - {*FEW})
     return path
+
+
+def table_of(study: Path) -> Path:
+    return study.with_suffix(".csv")
+
+
+def copied(study: Path, name: str) -> Path:
+    """A copy of a study file and its table beside them."""
+    path = study.with_name(f"{name}.toml")
+    path.write_text(study.read_text(encoding="utf-8").replace("trials.csv", f"{name}.csv"), encoding="utf-8")
+    shutil.copy(study.with_name("trials.csv"), table_of(path))
+    return path
+
+
+def without(study: Path, names) -> None:
+    """Take trials out of the table of a study."""
+    lines = table_of(study).read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if line.split(",")[0] not in names]
+    table_of(study).write_text("\n".join([*kept, ""]), encoding="utf-8")
+
+
+def with_column(study: Path, column: str, cells: dict[str, str]) -> None:
+    """State cells of trials in the table of a study."""
+    table = pd.read_csv(table_of(study), dtype=str, keep_default_na=False).set_index("name")
+    if column not in table:
+        table[column] = ""
+    for name, cell in cells.items():
+        table.loc[name, column] = cell
+    table.to_csv(table_of(study))
 
 
 def change(path: Path, before: str, after: str, count: int = -1) -> Path:
@@ -114,11 +140,11 @@ def test_one_broken_trial_does_not_stop_the_others(whole):
 def test_what_the_file_of_a_trial_lacks_belongs_in_the_study(few, tmp_path, whole):
     """The trial file of the study is written anew: a change there is lost."""
     assert not any("writes trial.toml anew" in note for note in whole.computed.notes)
-    change(few, "S01_free_1 = {", 'S01_free_1 = { settings = { muscles = { names = ["none_r"] } },')
+    with_column(few, "settings.muscles.names", {"S01_free_1": '["none_r"]'})
     computed = compute_trials(few, tmp_path / "out", jobs=1)
     assert computed.records["S01_free_1"].outcome == "refused"
     (note,) = (note for note in computed.notes if "writes trial.toml anew" in note)
-    assert note.startswith("S01_free_1: ") and "settings = {" in note
+    assert note.startswith("S01_free_1: ") and "settings.mapping" in note
 
 
 def test_cycles_of_the_study_are_those_of_single_results(whole):
@@ -191,8 +217,7 @@ def test_values_are_those_of_the_curves(whole):
 
 
 def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, few, tmp_path):
-    lines = few.read_text(encoding="utf-8").splitlines()
-    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1::2])), encoding="utf-8")
+    without(few, FEW[1::2])
     first = compute_trials(few, tmp_path, jobs=2)
     assert list(outcomes(first).values()) == ["computed"] * 2
     assert write_study_data(first).not_averaged == {}
@@ -203,8 +228,8 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     text = file.read_text(encoding="utf-8")
     file.write_text(text + "\n", encoding="utf-8")
     # the mass divides; it is in no trial file of a model
-    mass = re.search(r"S01 = { mass_kg = ([\d.]+)", few.read_text(encoding="utf-8"))[1]
-    change(few, f"S01 = {{ mass_kg = {mass}", f"S01 = {{ mass_kg = {2 * float(mass)}")
+    mass = re.search(r"S01,free,([\d.]+)", table_of(few).read_text(encoding="utf-8"))[1]
+    change(table_of(few), f"S01,free,{mass}", f"S01,free,{2 * float(mass)}")
     result = compute_trials(few, tmp_path, jobs=1)
     assert outcomes(result) == {"S01_free_1": "unchanged", "S02_free_1": "computed"}
     write_study_data(result)
@@ -221,10 +246,10 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
 @pytest.fixture(scope="module")
 def page(folder, whole) -> Path:
     """The page of a walk, of what is stated to be a jump, and of a trial that is broken; with reports."""
-    head, _, lines = (folder / "study.toml").read_text(encoding="utf-8").partition("[trials]\n")
-    kept = "\n".join(line for line in lines.splitlines() if line.split()[0] in {*FEW} - {"S02_free_1"})
-    kept = re.sub(r'(?m)(^S01_loaded_1 .*)movement = "walking"', r'\1movement = "jump"', kept)
-    (folder / "page.toml").write_text(f"{head}[trials]\n{kept}\n", encoding="utf-8")
+    path = copied(folder / "study.toml", "page")
+    without(path, {each.name for each in whole.computed.study.trials} - {*FEW} | {"S02_free_1"})
+    text = re.sub(r"(?m)(^S01_loaded_1.*),walking,", r"\1,jump,", table_of(path).read_text(encoding="utf-8"))
+    table_of(path).write_text(text, encoding="utf-8")
     answer = typed("study", folder / "page.toml", "-o", folder / "page", "--json", "--quiet")
     assert answer.exit_code == 3, answer.output
     assert answer.stderr.startswith(f"musclesolve: {BROKEN}: ")
@@ -406,8 +431,7 @@ def test_numbers_without_a_unit_are_written_without_one(whole):
 
 @pytest.mark.thorough
 def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
-    lines = few.read_text(encoding="utf-8").splitlines()
-    few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1:])), encoding="utf-8")
+    without(few, FEW[1:])
     out = tmp_path / "out"
 
     def figures() -> set[str]:
@@ -420,7 +444,8 @@ def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
     assert first and all(name.endswith(".pdf") for name in first)
     typed("study", few, "-o", out, "--no-reports", "--figures")
     assert figures() == {name.replace(".pdf", ".png") for name in first} | {"group_photo.png"}
-    few.write_text(re.sub(r", cycles_s = \[\[.*?\]\]", "", few.read_text(encoding="utf-8")), encoding="utf-8")
+    table = table_of(few).read_text(encoding="utf-8")
+    table_of(few).write_text(re.sub(r'"\[\[.*?\]\]"', "", table), encoding="utf-8")
     answer = typed("study", few, "-o", out, "--no-reports")
     assert figures() == {"group_photo.png"}, answer.output
 
@@ -490,7 +515,7 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
 
 
 def test_a_study_of_which_every_trial_is_excluded(few, tmp_path):
-    change(few, 'side = "r"', 'side = "r", exclude = "no reason"')
+    with_column(few, "exclude", dict.fromkeys(FEW, "no reason"))
     for what in (ms.studies.check_study, lambda path: compute_trials(path, tmp_path)):
         with refused("missing_key", "every trial is excluded"):
             what(few)
@@ -499,11 +524,11 @@ def test_a_study_of_which_every_trial_is_excluded(few, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("S01/free/trial_1_ik.mot", "S01/free/trial_7_ik.mot", "few.toml, line"),
+        ("S01/free/trial_1_ik.mot", "S01/free/trial_7_ik.mot", "few.csv, line 2, column 'coordinates'"),
         ("S01/free/trial_1_ik.mot", "S01/free/trial_7_ik.mot", "did you mean 'trial_"),
-        ('model = "S01/leg.osim", coordinates', 'file = "study.toml", coordinates', "this is a study file"),
-        ('model = "S01/leg.osim", coordinates', 'file = "walk.toml", coordinates', "mass_kg of S01"),
-        ('model = "S01/leg.osim", coordinates', 'b3d = "old.b3d", trial = "w", coordinates', "of version 9"),
+        ("model", {"model": "", "file": "study.toml"}, "this is a study file"),
+        ("model", {"model": "", "file": "walk.toml"}, "mass_kg of S01 is not known"),
+        ("model", {"model": "", "b3d": "old.b3d", "trial": "w"}, "of version 9"),
     ],
 )
 def test_one_message_for_a_trial_that_cannot_be_read(folder, few, tmp_path, before, after, said):
@@ -511,8 +536,12 @@ def test_one_message_for_a_trial_that_cannot_be_read(folder, few, tmp_path, befo
         '[subject]\nsex = "male"\nstature_m = 1.8\n[files]\nmarkers = "w.trc"\n', encoding="utf-8"
     )
     write_b3d(folder / "old.b3d", [], ["<OpenSimDocument/>"], 1, version=9)
-    change(few, before, after, 1)
-    change(few, "S01 = {", "S01_ = {")
+    if isinstance(after, str):
+        change(table_of(few), before, after, 1)
+    else:
+        for column, cell in (after | {"coordinates": "", "moments": ""}).items():
+            with_column(few, column, {"S01_free_1": cell})
+        with_column(few, "mass_kg", dict.fromkeys(FEW, ""))
     jobs, refusals, _ = prepared(ms.studies.read_study(few), tmp_path)
     assert [record.name for record in refusals] == ["S01_free_1"]
     assert said in refusals[0].message
@@ -520,16 +549,9 @@ def test_one_message_for_a_trial_that_cannot_be_read(folder, few, tmp_path, befo
 
 
 def test_slips_of_the_study_file_are_said(folder):
-    path = change(folder / "study.toml", "", "", 0)
-    text = path.read_text(encoding="utf-8")
-    study = folder / "slips.toml"
-    text = text.replace('S02_loaded_1 = { subject = "S02", condition = "loaded"',
-                        'S02_loaded_1 = { subject = "S02", condition = "laoded"')  # fmt: skip
-    text = text.replace("S05 = {", "S06 = {")
-    study.write_text(text, encoding="utf-8")
-    notes = ms.studies.read_study(study).notes
-    assert "the condition 'laoded' is named once; was 'loaded' meant?" in notes
-    assert {"no line in [subjects]: S05", "subjects without a trial: S06"} <= set(notes)
+    study = copied(folder / "study.toml", "slips")
+    change(table_of(study), "S02_loaded_1,S02,loaded", "S02_loaded_1,S02,laoded")
+    assert "the condition 'laoded' is named once; was 'loaded' meant?" in ms.studies.read_study(study).notes
     assert ms.studies.read_study(folder / "study.toml").notes == ()
 
 
@@ -540,8 +562,8 @@ def test_trials_of_copied_files_are_said(folder, tmp_path):
         shutil.copy(file, file.with_name(file.name.replace("trial_1", "trial_2")))
     notes = prepared(ms.studies.read_study(place / "study.toml"), tmp_path / "out")[2]
     assert [note.partition(" have ")[0] for note in notes] == ["the files of S02_loaded_1, S02_loaded_2"]
-    text = (place / "study.toml").read_text(encoding="utf-8").replace("S01/free/trial_2", "S01/free/trial_1")
-    (place / "study.toml").write_text(text, encoding="utf-8")
+    for file in (place / "S01" / "free").glob("trial_1*"):
+        shutil.copy(file, file.with_name(file.name.replace("trial_1", "trial_2")))
     notes = prepared(ms.studies.read_study(place / "study.toml"), tmp_path / "out")[2]
     assert [note.partition(" have ")[0] for note in notes] == [
         "the files of S01_free_1, S01_free_2",
@@ -550,13 +572,8 @@ def test_trials_of_copied_files_are_said(folder, tmp_path):
 
 
 def test_names_with_letters_of_any_language(few, tmp_path):
-    text = (
-        few.read_text(encoding="utf-8")
-        .replace('"S01"', '"Zoë Müller"')
-        .replace("S01 = {", '"Zoë Müller" = {')
-    )
-    lines = text.replace("S01_free_1", '"Zoë_1"').splitlines()
-    few.write_text("\n".join(line for line in lines if not line.startswith(FEW)), encoding="utf-8")
+    without(few, FEW[1:])
+    change(table_of(few), "S01_free_1,S01,", "Zoë_1,Zoë Müller,")
     result = compute_trials(few, tmp_path, jobs=1)
     assert outcomes(result) == {"Zoë_1": "computed"}
     write_study_data(result)
@@ -629,7 +646,7 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
     # kept by the study file: both count
     study_file = replace(
         result.computed.study,
-        subjects={**result.computed.study.subjects, "S02": {"mass_kg": 70.0, "keep": "a phantom"}},
+        subjects={**result.computed.study.subjects, "S02": {"mass_kg": 70.0, "keep_subject": "a phantom"}},
         trials=tuple(
             replace(each, keep="seen on video") if each.name == "S01_free_1" else each
             for each in result.computed.study.trials
@@ -784,11 +801,10 @@ def test_legs_and_odd_cycles(whole, tmp_path):
         both["joint_moment"].attrs = one["joint_moment"].attrs
         write_result(both, file)
     study = whole.computed.study
-    path = study.path.with_name("legs.toml")
-    text = study.path.read_text(encoding="utf-8").replace("mass_kg", 'affected_side = "l", mass_kg')
-    path.write_text(
-        f'[design]\nlegs = "affected"\ncorrection = "none"\n{text.partition(chr(10))[2]}', encoding="utf-8"
-    )
+    path = copied(study.path, "legs")
+    with_column(path, "affected_side", dict.fromkeys(study.trial_of, "l"))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f'{text}\n[design]\nlegs = "affected"\ncorrection = "none"\n', encoding="utf-8")
     read = ms.studies.read_study(path)
     assert {each["affected_side"] for each in read.subjects.values()} == {"l"}
     result = analyze_study(replace(whole.computed, study=read, folder=place, records=records))

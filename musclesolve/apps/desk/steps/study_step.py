@@ -21,8 +21,9 @@ from musclesolve.laboratory.recording.file_settings import SubjectLineSettings
 from musclesolve.laboratory.recording.trial_settings import SubjectSettings
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.studies.draft.draft_study import NAME
-from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text
+from musclesolve.studies.study.study_file import Study, lacking, lacking_text
 from musclesolve.studies.study.study_findings import each_once, of_kind
+from musclesolve.studies.study.trials_table import StudyTrial
 from musclesolve.tables.settings import settings_of
 
 KEYS = ("group", "sex", "mass_kg", "stature_m", "age_years", "affected_side")
@@ -93,7 +94,7 @@ class StudyStep:
         root, there = self.desk.folder.path, self.study.document is not None
         with ui.expansion(f"Folder: {self.study.folder}", value=not there).classes("w-full"):
             hint(
-                "The folder that has one folder for each subject. Folders and names of files say who moves, and how."
+                "The folder that has one folder for each subject. A table of trials is drafted: who moves, and how."
             )
             self._tree(root)
         with ui.row().classes("ms-turn-small"):
@@ -150,7 +151,7 @@ class StudyStep:
         with self.view.saying():
             self.view.say("Looking at the recordings; this takes some seconds for each.", goes_on=True)
             draft = await asyncio.to_thread(self.study.drafted)
-            there = [draft.path] if draft.path.exists() else []
+            there = [path for path in (draft.path, draft.table[0]) if path.exists()]
             if not await self.view.may_replace(there):
                 return
             self.study.accept(draft, bool(there))

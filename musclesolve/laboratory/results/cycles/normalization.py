@@ -140,7 +140,7 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
             f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",
-            f"give {key} of the subject (in a study: [subjects]; in Python: "
+            f"give {key} of the subject (in a study: its table of trials; in Python: "
             f'cycles.attrs["{OF_SUBJECT[size]}"] = ...), or ask for {kind} = "{other}"',
         )
     return value * STANDARD_GRAVITY if size == "weight" else value
