@@ -38,7 +38,7 @@ class SubjectsTable:
 
     Args:
         path: the file.
-        rows: subject by its name in the table -> values, by the keys of a line of [subjects].
+        rows: subject by its name in the table -> values, by the columns of a study on a subject.
         columns: keys that have a column.
         unused: headings of columns without a known meaning.
     """
