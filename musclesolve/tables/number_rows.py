@@ -639,6 +639,8 @@ def section_end(lines: list[str]) -> int | None:
 
 def _breaks_off(cells: list[str], width: int) -> bool:
     """Whether the cells of a line without its end are a row with too few of them, or the last one is empty."""
+    if not cells:  # of white space beyond ASCII alone
+        return False
     few = len(cells) < width and (not cells[0] or cells[0][0] in "+-.0123456789")
     return few or (len(cells) == width and not cells[-1])
 
@@ -656,7 +658,9 @@ def _without_unnamed(line: str, width: int) -> str:
 
 
 def _is_words(cells: list[str], width: int) -> bool:
-    """Whether a line begins with a word, or is no row and has another number of cells."""
+    """Whether a line begins with a word, is no row and has another number of cells, or has none."""
+    if not cells:
+        return True
     begins = cells[0][:1].isalpha() or (len(cells) != width and not is_row(cells))
     return begins and not is_row(cells[:1])
 

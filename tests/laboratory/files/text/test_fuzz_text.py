@@ -192,3 +192,12 @@ def test_what_is_no_file_at_all_is_refused(tmp_path: Path) -> None:
     for name in ("folder.trc", "x.trc", "n\0.trc", "a" * 300 + ".trc"):
         with pytest.raises(InputError):
             read_markers(tmp_path / name)
+
+
+@pytest.mark.parametrize("blank", ["\u2028", "\u3000\n", "\u2028\n\u2028"])
+def test_a_last_line_of_white_space_beyond_ascii_is_no_row(tmp_path: Path, blank: str) -> None:
+    path, text = tmp_path / "b.mot", dict(SOURCES)["b.mot"]
+    path.write_text(text, encoding="utf-8")
+    sound = read_forces_table(path)
+    path.write_text(text + blank, encoding="utf-8")
+    assert read_forces_table(path).values.shape == sound.values.shape
