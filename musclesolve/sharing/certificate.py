@@ -120,7 +120,7 @@ TINY = 1e-300
 FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
 KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 AT_BOUND = 1e-12  # share of the distance of the bounds within which a muscle counts as on one
-AT_KINK = 1e-3  # share of its slope by which a muscle there may be pulled off the bound
+AT_KINK = 1e-3  # share of its slope by which a muscle on a bound may be pulled off it
 RIDGE = 1e-13  # of a matrix with unit diagonal
 
 
@@ -466,9 +466,7 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     better = attempt.multiplier[which] + step[:, :, 0] / size
     better[(slope == 0.0).all(axis=1)] = 0.0
     again = certify(part, cost, a, reserve, better)
-    improved = again.worst < found.frames(which).worst
-    attempt.multiplier[which[improved]] = better[improved]
-    return found.replaced(which[improved], again.frames(improved))
+    return _where_better(found, again, which, attempt.multiplier, better)
 
 
 def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
@@ -490,8 +488,15 @@ def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, found: Certif
     snapped = np.where((a - part.lower <= near) & (off > -turned), part.lower, a)
     snapped = np.where((part.upper - a <= near) & (off < turned), part.upper, snapped)
     again = certify(part, cost, snapped, reserve, multiplier)
+    return _where_better(found, again, which, attempt.activation, snapped)
+
+
+def _where_better(
+    found: Certificate, again: Certificate, which: Indices, numbers: Array, better: Array
+) -> Certificate:
+    """Replace numbers of some frames, in place, where their certificate is better; return the certificate of all."""
     improved = again.worst < found.frames(which).worst
-    attempt.activation[which[improved]] = snapped[improved]
+    numbers[which[improved]] = better[improved]
     return found.replaced(which[improved], again.frames(improved))
 
 

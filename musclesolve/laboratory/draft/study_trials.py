@@ -9,7 +9,7 @@ import filecmp
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -210,12 +210,16 @@ def _size(body: Mapping[str, float]) -> tuple[float, ...]:
 
 def same_body(body: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two bodies may be of one person, by what both state of mass and stature."""
-    pairs = (
-        (key, body[key], other[key])
+    return all(
+        alike(key, (body[key], other[key]))
         for key in SAME_BODY
         if is_number(body.get(key)) and is_number(other.get(key))
     )
-    return all(max(pair) <= (1.0 + SAME_BODY[key]) * min(pair) for key, *pair in pairs)
+
+
+def alike(key: str, values: Collection[float]) -> bool:
+    """Whether masses or statures, a key of `SAME_BODY`, may be of one person."""
+    return max(values) <= (1.0 + SAME_BODY[key]) * min(values)
 
 
 def _of_one_body(names: Sequence[str], bodies: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:

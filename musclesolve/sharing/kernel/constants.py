@@ -22,9 +22,7 @@ TOLERANCE = 1e-6  # miss of a moment over max(1 N m, |b|), and cost of the misse
 UNIT_ROUNDING = 2.0**-53
 LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 NEAR_BOUND = 1e-6  # share of the distance of the bounds within which a muscle may rest on one
-OF_TARGETS = (
-    1e-9  # least W of resting muscles that targets draw off the bound, over falling slopes and ranges
-)
+OF_TARGETS = 1e-9  # least W of resting muscles that targets draw, over their falling slopes and ranges
 ROUNDED = 8.0 * UNIT_ROUNDING  # share by which a product of two rounded numbers may miss a third one
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3

@@ -78,7 +78,7 @@ class Study:
     @property
     def included(self) -> list[StudyTrial]:
         """The trials that are neither excluded nor at fault by their lines."""
-        return [trial for trial in self.trials if not trial.exclude and not trial.fault]
+        return [trial for trial in self.trials if trial.included]
 
     @property
     def faulty(self) -> list[StudyTrial]:
@@ -188,7 +188,7 @@ def read_study(path: str | Path) -> Study:
         raise document.unknown("unknown_key", key, document.tables, key, problem=problem, remedy=remedy)
     stated: Any = validated(document, kind)
     trials = tuple(_with_settings(document, table, trial) for trial in read_trials(table))
-    if all(trial.fault or trial.exclude for trial in trials):
+    if not any(trial.included for trial in trials):
         for trial in trials:
             if trial.fault:
                 raise trial.fault
@@ -211,7 +211,7 @@ def read_study(path: str | Path) -> Study:
 
 def _with_settings(document: Document, table: Path, trial: StudyTrial) -> StudyTrial:
     """The trial, at fault where a setting of its line is."""
-    if trial.fault or trial.exclude or not trial.settings:
+    if not trial.included or not trial.settings:
         return trial
     for name, keys in trial.settings.items():
         for key, value in keys.items() if isinstance(keys, Mapping) else [("", keys)]:
@@ -225,7 +225,7 @@ def _with_settings(document: Document, table: Path, trial: StudyTrial) -> StudyT
 
 def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTrial]) -> Iterator[str]:
     """Yield notes on contents that follow the rules of the file, but may not be meant."""
-    included = [trial for trial in trials if not trial.exclude and not trial.fault]
+    included = [trial for trial in trials if trial.included]
     of_groups = {trial.subject: str(subjects.get(trial.subject, {}).get(GROUP, "")) for trial in included}
     labels = {
         "group": [(group, name) for name, group in of_groups.items()],
@@ -260,7 +260,7 @@ def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTri
 
 def lacking(subjects: Tables, trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
-    persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not (t.exclude or t.fault))
+    persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and t.included)
     missing = {key: [name for name in persons if key not in subjects.get(name, {})] for key in REQUIRED}
     return {key: names for key, names in missing.items() if names}
 

@@ -17,7 +17,7 @@ from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import as_text, few, listed_beside, suggestion
 from musclesolve._util.written_files import safe
 from musclesolve.errors import InputError, file_error
-from musclesolve.laboratory.draft.study_trials import SAME_BODY
+from musclesolve.laboratory.draft.study_trials import SAME_BODY, alike
 from musclesolve.laboratory.files.subjects_table import table_cells
 from musclesolve.laboratory.recording.file_settings import SubjectLineSettings, trial_line_settings
 from musclesolve.laboratory.recording.trial_settings import FileSettings, SubjectSettings, TimeSettings
@@ -69,6 +69,11 @@ class StudyTrial:
     body: Mapping[str, Any] = field(default_factory=dict)
     line: int = 0
     fault: InputError | None = None
+
+    @property
+    def included(self) -> bool:
+        """Whether it is neither excluded nor refused for its line."""
+        return not self.exclude and not self.fault
 
 
 def place(path: Path, line: int, column: str = "") -> tuple[Path, str]:
@@ -242,7 +247,7 @@ def _each_once(path: Path, trials: Iterable[StudyTrial]) -> Iterator[StudyTrial]
             expected, remedy = "names that differ in more than capital letters", "rename one of the trials"
             error = file_error("duplicate_name", place(path, trial.line, NAME), problem, expected, remedy)
             name = f"line_{trial.line}"
-        elif not trial.exclude and not trial.fault:
+        elif trial.included:
             if (first := files.setdefault(of_files, trial.line)) != trial.line:
                 problem = f"line {first} names the same files, with the same times and settings"
                 expected, remedy = "a line for each trial", "remove one of the lines, or correct its files"
@@ -255,7 +260,7 @@ def _with_bodies(path: Path, trials: Iterable[StudyTrial]) -> list[StudyTrial]:
     of_subject = grouped((trial.subject, trial) for trial in trials)
     done = list[StudyTrial]()
     for lines in of_subject.values():
-        counting = [trial for trial in lines if not trial.fault and not trial.exclude]
+        counting = [trial for trial in lines if trial.included]
         faults = unlike(path, counting)
         for trial in lines:
             others = [
@@ -284,7 +289,7 @@ def unlike(path: Path, trials: Sequence[StudyTrial]) -> dict[int, InputError]:
             continue
         for lines in grouped((trial.session if numbers else "", trial) for trial in stated).values():
             lines_of = grouped((trial.body[key], trial.line) for trial in lines)
-            if len(lines_of) > 1 and not (numbers and max(lines_of) <= (1 + SAME_BODY[key]) * min(lines_of)):
+            if len(lines_of) > 1 and not (numbers and alike(key, lines_of)):
                 said = " and ".join(
                     f"{value:g} in line {few(map(str, of))}"
                     if numbers

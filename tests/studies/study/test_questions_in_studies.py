@@ -183,7 +183,9 @@ RIGHT = (
 
 
 def test_every_outcome_that_there_is_is_accepted(tmp_path):
-    prepared(ms.studies.read_study(study_in(tmp_path, f"outcomes = {list(RIGHT)}")), tmp_path / "results")
+    study = ms.studies.read_study(study_in(tmp_path, f"outcomes = {list(RIGHT)}"))
+    jobs, refused_trials, _ = prepared(study, tmp_path / "results")
+    assert len(jobs) == len(study.trials) and not refused_trials
 
 
 def test_what_cannot_be_answered_is_said_and_costs_no_result(tmp_path):

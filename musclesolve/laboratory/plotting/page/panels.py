@@ -1,4 +1,4 @@
-"""Grids of panels that several figures share: small multiples, joints in rows, degrees of freedom in rows."""
+"""Panels that several figures share: their number abreast, the order of muscles, the names of senses."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
