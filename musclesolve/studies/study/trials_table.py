@@ -72,7 +72,7 @@ class StudyTrial:
 
     @property
     def included(self) -> bool:
-        """Whether it is neither excluded nor refused for its line."""
+        """Whether the trial is neither excluded nor refused for its line."""
         return not self.exclude and not self.fault
 
 
