@@ -182,7 +182,7 @@ def summary(one: Agreement, channels: tuple[str, ...]) -> tuple[str, ...]:
 
 def costs() -> str:
     """Every cost with the default muscles."""
-    names = [name for name in ms.costs() if name != "emg_tracking"]
+    names = [name for name in ms.costs() if name not in ("emg_tracking", "general_power")]  # an EMG, a family
     both = ms.compare(recorded_walk(), names)
     weight = float(both.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
     length = np.sqrt((both.joint_reaction**2).sum("axis")).max("time") / weight

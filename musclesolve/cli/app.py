@@ -254,6 +254,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.share: BOTH,
         comparison_commands.compare: BOTH,
         comparison_commands.calibrate_muscles: BOTH,
+        comparison_commands.fit_cost: BOTH,
         comparison_commands.average: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,

@@ -1,7 +1,7 @@
 from .activation_bound import activation_bound as activation_bound
+from .analysis.cost_fit import fit_cost as fit_cost
 from .analysis.force_ranges import force_range as force_range
 from .analysis.reserve_check import check_reserves as check_reserves
-from .analysis.several_costs import fit_cost_weights as fit_cost_weights
 from .analysis.several_costs import pareto_front as pareto_front
 from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin

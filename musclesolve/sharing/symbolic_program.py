@@ -17,7 +17,7 @@ convex; elsewhere it is stationary, and `stationary_only` says so.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,6 +114,7 @@ class Unknown:
 class MotionCost:
     """A cost over several frames; `motion_cost` makes it."""
 
+    over_frames: ClassVar[bool] = True
     name: str
     function: MotionFormula = field(repr=False)
     uses: tuple[str, ...]

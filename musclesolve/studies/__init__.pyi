@@ -1,5 +1,6 @@
 from . import synthetic as synthetic
 from .calibration.calibrate import calibrate_muscles as calibrate_muscles
+from .calibration.cost_from_emg import fit_cost as fit_cost
 from .dataset.data_set import open_dataset as open_dataset
 from .force_sensitivity import force_sensitivity as force_sensitivity
 from .forward_problem import forward_problem as forward_problem

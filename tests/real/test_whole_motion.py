@@ -52,9 +52,10 @@ def test_a_mixture_is_recovered_from_the_recorded_walk(leg):
     _, problem = leg
     known = 1.0 * StressCubed() + 0.01 * ForceSquared()
     pattern = ms.solve(problem, known).activation
-    found = ms.sharing.fit_cost_weights(problem, pattern, COSTS)
-    assert found.weight[1] / found.weight[0] == pytest.approx(0.01, rel=1e-4)
-    assert found.total_residual < 1e-6
+    found = ms.sharing.fit_cost(problem, pattern, family=COSTS)
+    (_, first), (_, second) = pairs = found.cost.summands
+    assert (type(first), type(second)) == (StressCubed, ForceSquared)
+    assert pairs[1][0] / pairs[0][0] == pytest.approx(0.01, rel=1e-4)
 
 
 def test_the_front_of_the_walk_is_convex_between_its_ends(leg):

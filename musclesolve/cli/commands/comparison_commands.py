@@ -136,3 +136,33 @@ def calibrate_muscles(
         lambda: calibration_document(done.person, done.found, undetermined, sentences),
         paths,
     )
+
+
+@with_settings(CommandSettings, command_arguments("fit_cost"))
+def fit_cost(
+    trial: Annotated[
+        list[Path], typer.Argument(metavar="TRIAL.toml", help="Trials of one person, with EMG.")
+    ],
+    output: Annotated[Path, output_option("Folder for cost_fit.nc, its table and its figure.")],
+    side: Side = BOTH,
+    **settings: Any,
+) -> None:
+    """Fit a cost to EMG: its parameters with intervals, and a test on channels and strides left out."""
+    from musclesolve.cli.tables.calibration_tables import cost_fit_csv, cost_fit_document, cost_fit_table
+    from musclesolve.laboratory.plotting.study.question_figures import cost_fit_files
+    from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
+    from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.studies.calibration.cost_from_emg import fit_cost
+
+    family = settings.get("family") or ("general_power",)
+    with progress() as report, reserved(output):
+        fit = fit_cost(trial, family[0] if len(family) == 1 else family, side, settings.get("delay"), report)
+        report("writing", 1.0)
+        files = {"cost_fit.nc": netcdf_bytes(fit), "cost_fit.csv": cost_fit_csv(fit), **cost_fit_files(fit)}
+        paths = write_files(output, files)
+    text: list[RenderableType] = [
+        cost_fit_table(fit),
+        fit.attrs["sentences"],
+        f"The fitted cost, for run --cost: {fit.attrs['fitted_cost']}",
+    ]
+    finish("fit-cost", text, lambda: cost_fit_document(fit), paths)

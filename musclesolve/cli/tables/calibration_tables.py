@@ -4,10 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from rich.table import Table
 
-from musclesolve.laboratory.results.tables.lines import decimal, lines, names, numbers, titled_table, words
+from musclesolve.laboratory.results.tables.lines import (
+    decimal,
+    frame_csv,
+    lines,
+    names,
+    numbers,
+    show,
+    titled_table,
+    words,
+)
 from musclesolve.muscles.person import COMPARED, PersonMuscles
 
 if TYPE_CHECKING:
@@ -150,4 +160,47 @@ def calibration_document(
         },
         "undetermined": list(directions),
         "notes": list(notes),
+    }
+
+
+def cost_fit_frame(fit: xr.Dataset) -> pd.DataFrame:
+    """A line for each cost: mean r and mean missed variance [%], on the data of the fit and on what is left out."""
+    kinds = fit["kind"].values.astype(str)
+    frame = pd.DataFrame({"cost": fit["cost"].values.astype(str)})
+    frame["r"] = fit["agreement"].mean("channel").values
+    frame["missed"] = 100.0 * fit["missed"].mean("channel").values
+    for kind in dict.fromkeys(kinds):
+        part = fit.isel(left_out=np.flatnonzero(kinds == kind))
+        frame[f"r, {kind}s left out"] = part["left_out_agreement"].mean("left_out").values
+        frame[f"missed, {kind}s left out"] = 100.0 * part["left_out_missed"].mean("left_out").values
+    return frame
+
+
+def cost_fit_table(fit: xr.Dataset) -> Table:
+    """The agreement of the fitted and of named costs with EMG."""
+    frame = cost_fit_frame(fit)
+    title = "agreement with EMG: mean r, and mean share of the variance that is missed [%]"
+    return show(title, frame, ("", *[".2f", ".0f"] * ((frame.shape[1] - 1) // 2)))
+
+
+def cost_fit_csv(fit: xr.Dataset) -> bytes:
+    """The agreement as comma-separated values."""
+    return frame_csv(cost_fit_frame(fit))
+
+
+def cost_fit_document(fit: xr.Dataset) -> dict[str, Any]:
+    """The JSON document of `fit-cost`."""
+    parameters = [
+        {
+            "name": str(at["parameter"].values),
+            "value": float(at["value"]),
+            "interval_95": [float(end) if np.isfinite(end) else None for end in (at["low"], at["high"])],
+        }
+        for at in (fit.sel(parameter=name) for name in fit["parameter"].values)
+    ]
+    return {
+        "fitted_cost": fit.attrs["fitted_cost"],
+        "parameters": parameters,
+        "agreement": cost_fit_frame(fit).to_dict("records"),
+        "sentences": fit.attrs["sentences"].splitlines(),
     }

@@ -397,6 +397,23 @@ class MarginSettings(Settings):
     pairs: bool = setting("also pairs of groups that are weak together", default=False)
 
 
+class CostFitSettings(Settings):
+    """Options of `fit-cost`."""
+
+    family: tuple[str, ...] = setting(
+        "a cost whose exponent is fitted, or two costs whose weights are; default: all powers of general_power",
+        default=(),
+        option="--family",
+        metavar="COST",
+    )
+    delay_s: float | None = setting(
+        "delay of activation behind the envelope [s]" + _TRIAL,
+        within=(0.0, 0.5),
+        argument="delay",
+        metavar="S",
+    )
+
+
 class WhatIfSettings(Settings):
     """Options of `what-if`."""
 
@@ -440,6 +457,7 @@ class CommandSettings(Settings):
     export: ExportSettings = table(ExportSettings)
     margins: MarginSettings = table(MarginSettings)
     what_if: WhatIfSettings = table(WhatIfSettings)
+    fit_cost: CostFitSettings = table(CostFitSettings)
 
 
 def command_arguments(*names: str) -> dict[str, tuple[str, str]]:

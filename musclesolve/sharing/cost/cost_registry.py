@@ -120,7 +120,11 @@ def find_cost(cost: str | Cost) -> Cost:
         error = unknown_name(cost, "cost", REGISTRY)
         problem, remedy = f"there is no cost {as_text(cost)}", error.remedy
         if isinstance(cost, CostRecord):
-            remedy = f"name it: {cost.name!r}"
+            problem = f"the record of the cost {cost.name} is no cost"
+            remedy = f'take its name, {cost.name!r}, or call the record: ms.costs()["{cost.name}"]()'
+        elif getattr(cost, "over_frames", False):
+            problem = f"{cost.name} is a cost over several frames, and frames are solved one by one here"
+            remedy = "ms.sharing.program(problem, cost, motion_costs=[...]) takes costs over several frames"
         elif isinstance(cost, type) and issubclass(cost, Cost):
             problem, remedy = f"{cost.__name__} is a class", f"make an object of it: {cost.__name__}()"
         elif callable(cost):

@@ -10,7 +10,7 @@ from cost_laws import LAWS, activations_inside
 from refusals import refused
 
 from musclesolve import Problem, costs, solve
-from musclesolve.sharing import expression_cost
+from musclesolve.sharing import expression_cost, motion_cost
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
@@ -394,3 +394,12 @@ def test_a_sharp_power_says_what_round_off_hides():
     (note,) = solve(problem, ActivationPower(60.0)).notes
     assert "below 54%" in note and "min_max" in note
     assert solve(problem, ActivationPower(10.0)).notes == ()
+
+
+def test_what_is_no_cost_is_refused_by_what_it_is():
+    problem = Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+    with refused("unknown_name", "stress_cubed", 'ms.costs()["stress_cubed"]()'):
+        solve(problem, costs()["stress_cubed"])
+    over_frames = motion_cost("smooth", lambda activation, *_: activation[0, 0] ** 2)
+    with refused("unknown_name", "smooth", "ms.sharing.program"):
+        solve(problem, over_frames)

@@ -117,7 +117,7 @@ def test_every_door_refuses_a_weight_of_no_muscle(problem: ms.Problem) -> None:
     for call in (
         lambda: ms.sharing.program(problem, typed),
         lambda: ms.sharing.solve_constrained(problem, typed),
-        lambda: ms.sharing.fit_cost_weights(problem, pattern, [typed, ActivationPower()]),
+        lambda: ms.sharing.fit_cost(problem, pattern, family=[typed, ActivationPower()]),
     ):
         with refused("unknown_name", "solius"):
             call()

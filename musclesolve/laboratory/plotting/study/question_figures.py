@@ -262,6 +262,8 @@ LABELS = {
 }
 MEASURED = "#111111"
 COLUMNS = 4
+LONGEST_STEP = 0.05
+"""Time between two frames from which a curve has a hole [s]."""
 _SCALE = {"m": (1e3, "mm"), "1": (1.0, "share of the largest"), "N m": (1.0, "N m")}
 
 
@@ -334,3 +336,61 @@ def calibration_factors(calibration: xr.Dataset) -> Sheet:
     fitted = line(COLORS["fitted"], marker="o", markersize=4)
     sheet.add_legend({"what persons differ by (prior)": line("#CFCFCF", 6.0), "with the trials": fitted})
     return sheet
+
+
+def cost_fit_files(fit: xr.Dataset) -> dict[str, bytes]:
+    """The content of the file of the figure of a fitted cost, by its name."""
+    return figures_of(fit, {"cost_fit": cost_fit})
+
+
+@native
+def cost_fit(fit: xr.Dataset) -> Sheet:
+    """Draw what each cost misses of the EMG, seen and unseen, and the envelopes beside the fitted cost."""
+    channels, shown = fit["channel"].values.astype(str), fit.sizes["channel"]
+    columns = 3
+    rows = 1 + -(-shown // columns)
+    title = f"Cost fitted to EMG: {fit.attrs['fitted_cost']}"
+    space = {"left": 1.3, "below": 0.1}
+    sheet, panels = page(fit, title, rows, columns, height=max(0.4, 0.16 * rows), space=space)
+    _missed(panels[0], fit)
+    for axes, k in with_panels(panels[1:], range(shown)):
+        at = fit.isel(channel=k)
+        known = np.flatnonzero(np.isfinite(at["envelope"].values))
+        time = at["time"].values[known]
+        step = np.diff(time)
+        # a line ends at a hole, and where another trial begins
+        ends = np.flatnonzero((step <= 0.0) | (step > LONGEST_STEP)) + 1
+        for name, color in (("envelope", MEASURED), ("fitted", COLORS["fitted"])):
+            curve = np.insert(at[name].values[known], ends, np.nan)
+            axes.plot(np.insert(time, ends, np.nan), curve, color=color, linewidth=1.2)
+        heading(axes, channels[k].replace("_", " "), f"misses {100.0 * float(at['missed'][0]):.0f} %")
+        if k + columns >= shown:
+            axes.set_xlabel("time [s]")
+    sheet.add_legend({"envelope": line(MEASURED), "fitted cost": line(COLORS["fitted"])})
+    return sheet
+
+
+def _missed(panels: Sequence["Axes"], fit: xr.Dataset) -> None:
+    """Draw bars of the share that each cost misses: on the data of the fit, and on what the fit has not seen."""
+    kinds = fit["kind"].values.astype(str)
+    sets = [
+        ("data of the fit", fit["missed"].mean("channel").values),
+        *(
+            (f"{kind}s left out", fit["left_out_missed"].values[:, kinds == kind].mean(axis=1))
+            for kind in ("channel", "stride")
+            if (kinds == kind).any()
+        ),
+    ]
+    names = [str(name).replace("_", " ") for name in fit["cost"].values]
+    for number, axes in enumerate(panels):
+        if number >= len(sets):
+            axes.set_visible(False)
+            continue
+        what, values = sets[number]
+        for place, value in enumerate(values):
+            axes.barh(place, 100.0 * value, 0.8, color=COLORS["fitted"] if place == 0 else "#CFCFCF")
+            axes.text(100.0 * value + 1.0, place, f"{100.0 * value:.0f}", va="center", fontsize="small")
+        axes.set_yticks(range(len(names)), names if number == 0 else [""] * len(names))
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xlim(0.0, max(100.0, 112.0 * float(np.nanmax(values))))
+        heading(axes, what, "variance missed [%]")

@@ -20,6 +20,12 @@ from musclesolve.sharing.problem import Problem
 
 LEAST_ARM = 1e-4
 """Moment arm from which a muscle crosses a joint [m]: below it are the round-off of a path and its numerical slope."""
+REFERENCE_FORCE = 1000.0
+"""Maximum isometric force with weight 1 [N]; the sharing does not depend on it."""
+LEAST_CAPACITY = 1e-3
+"""Least force at activation 1 over the maximum isometric force: a muscle without force has a finite weight."""
+LARGEST_POWER = 20.0
+"""Largest power of a weight of `general_power`: beyond, weights span more than floating-point numbers have digits."""
 FORCES = ("fiber", "tendon")
 """The forces that a cost may count: of the contractile element along the fibers, or its part along the tendon."""
 
@@ -335,6 +341,49 @@ class MusclePower(PowerSum, ForceSum):
         """The powers F_i u_i at activation 1, (T, n) [W]."""
         velocity = self.field(problem, "fiber_velocity")
         return self.capacity(problem) * np.sqrt(np.square(velocity) + self.least_speed**2)
+
+
+@dataclass(frozen=True)
+class GeneralPower(PowerSum, ForceSum):
+    """Sum of powers of the activations with weights that are powers of what distinguishes muscles: sum_i k_i a_i^p with
+    k_i = (F0_i / 1000 N)^strength n_i^joints (F_i(1) / F0_i)^relative, without unit.
+
+    F0_i is the maximum isometric force, n_i the number of joints that a muscle crosses, F_i(1) the force of the
+    contractile element at activation 1. The family contains, up to a constant factor, `activation_power` (0, 0, 0),
+    `force_squared` (strength 2, relative 2), `normalized_force_squared` (relative 2), `stress_cubed`
+    (relative 3, p 3) and costs between them: `ms.sharing.fit_cost` finds the powers that agree best with EMG.
+
+    Args:
+        exponent: p, at least 1.
+        strength: power of the maximum isometric force; above 0 strong muscles are spared.
+        joints: power of the number of joints; above 0 muscles of several joints are spared.
+        relative: power of the force at activation 1 over the maximum isometric force; 0 counts activation, p counts
+            relative force.
+    """
+
+    exponent: float = 2.0
+    strength: float = 0.0
+    joints: float = 0.0
+    relative: float = 0.0
+
+    name = "general_power"
+    formula = "sum_i (F0_i / 1000 N)^s n_i^j (F_i(1) / F0_i)^c a_i^p, s = j = c = 0, p = 2"
+    source = "musclesolve: a family that contains the sums of powers above"
+    use = "a cost between the named ones, fitted to EMG by `fit_cost`"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for option in ("strength", "joints", "relative"):
+            power, what = getattr(self, option), f"{option} of {self.name}"
+            expected = f"a number from {-LARGEST_POWER:g} to {LARGEST_POWER:g}"
+            check_number(power, what, expected, least=-LARGEST_POWER, most=LARGEST_POWER, where=self.name)
+
+    def coefficient(self, problem: Problem) -> Array:
+        """The coefficients k_i^(1/p), (T, n)."""
+        strong = np.power(problem.max_isometric_force / REFERENCE_FORCE, self.strength / self.exponent)
+        crossed = np.power(problem.crossed, self.joints / self.exponent)
+        share = np.maximum(self.capacity(problem) / problem.max_isometric_force, LEAST_CAPACITY)
+        return strong * crossed * np.power(share, self.relative / self.exponent)
 
 
 @dataclass(frozen=True)
