@@ -488,9 +488,8 @@ def all_coordinates(model: OpenSimModel, chosen: Mapping[str, Any]) -> dict[str,
     return values
 
 
-def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
-    """Points and objects of an OpenSim model in the ground, for expressions of all coordinates [rad or m]."""
-    model = system.model
+def model_poses(model: OpenSimModel, values: Mapping[str, Any]) -> dict[str, Pose]:
+    """Rotation and place of every body of an OpenSim model in the ground, for expressions of all coordinates."""
     poses: dict[str, Pose] = {model.bodies[0]: (ca.SX.eye(3), ca.SX.zeros(3))}
     for joint in model.joints:
         rotation, shift = poses[joint.inboard.body]
@@ -500,6 +499,13 @@ def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
         moved = shift + rotation @ (joint.inboard.position + joint.inboard.rotation @ moved)
         turned = rotation @ joint.inboard.rotation @ turned @ joint.outboard.rotation.T
         poses[joint.outboard.body] = turned, moved - turned @ joint.outboard.position
+    return poses
+
+
+def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
+    """Points and objects of an OpenSim model in the ground, for expressions of all coordinates [rad or m]."""
+    model = system.model
+    poses = model_poses(model, values)
     names, position, on = tuple(model.coordinates), [], list[Any]()
     places = [ca.SX(place) for place in system.local]
     for p in {p for p, *_ in system.moving}:
