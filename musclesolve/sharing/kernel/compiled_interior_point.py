@@ -23,8 +23,18 @@ predictor (t = 0), and the corrector, whose t = sigma mu omega -+ da dz takes in
 as far as that could go. Terms of the cost up to the third power are one polynomial f' = p0 + (p1 + p2 a) a for each
 muscle.
 
-solver/interior_point.py implements the same method for any separable cost, with the same constants. Fixed muscles are
-left out before the start.
+Powers above the third, f (c_i a_i)^p, are so steep that Newton's method far from the optimum goes only 1 / (p - 1) of
+the way. Their exponent q therefore grows from the third power on, by GROWTH with every full step, less with a shorter
+one. The muscles share a load c_i a_i of at least
+
+    l = max_k |b_k| / sum_i (sign(b_k) A_ki)^+ / c_i,
+
+at which f (p / q) l^(p-q) (c_i a_i)^q has the same slope, whatever q is. Activations start near it, and its slope
+counts in omega. Far from the marginal cost s = A^T lambda + z_l - z_u that the multipliers call for, the chord of f'
+from a to a (s / f')^(1/e) takes the place of f'', where f' rises as a^e, e = a f'' / f'.
+
+solver/interior_point.py implements the method for any separable cost, with the same constants, but without growing
+exponents and chords. Fixed muscles are left out before the start.
 """
 
 from typing import Any, NamedTuple
@@ -50,10 +60,11 @@ from musclesolve.sharing.kernel.linear_algebra import (
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     A, ABOVE, AT_LOWER, BELOW, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, DIAGONAL, DIVERGED,
-    D_A, D_L, D_U, END_WEIGHTS, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH,
-    LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OF_LOWER, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE,
-    PATIENT_END_WEIGHTS, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE,
-    TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
+    D_A, D_L, D_U, END_WEIGHTS, FIRST, FIRST_MU, FLAT_END_WEIGHTS, FLAT_FROM, INVERSE, INVERSE_ABOVE, INVERSE_BELOW,
+    LEAST_OMEGA, LEAST_REACH, LEVEL, LONG, LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OF_LOWER, OMEGA, OTHER_TERMS,
+    OWN, P0, P1, P2, PATIENCE, PATIENT_END_WEIGHTS, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE,
+    SLOPE, STRIDE, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS,
+    Z_L, Z_U,
 )  # fmt: skip
 
 SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
@@ -61,6 +72,12 @@ MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants
 LEAST_FIRST, MOST_FIRST = FIRST
 MARGIN = 1e-15
 (OF_GAP, OF_MISSES), (OF_PATIENT_GAP, OF_PATIENT_MISSES) = END_WEIGHTS, PATIENT_END_WEIGHTS
+OF_FLAT_GAP, OF_FLAT_MISSES = FLAT_END_WEIGHTS
+CUBE, GROWTH = 3.0, 1.5
+"""Exponent from which powers grow, and the factor of a full step."""
+ABOVE_LEVEL = 1.25  # load at the start over the load that the muscles share at least
+NEAR_SLOPE = 1e-3  # share of a marginal cost by which the multipliers may miss it where its curvature counts
+LEAST_START, MOST_START = 1e-3, 0.5  # shares of the way between the bounds from which a power starts
 
 
 class FreeProgram(NamedTuple):
@@ -145,6 +162,58 @@ def change_of_slope(x: FreeProgram, reach: float) -> None:
 
 
 @compiled
+def set_levels(x: FreeProgram) -> None:
+    """Set LEVEL, for each term that is a power above CUBE ABOVE_LEVEL times l (module docstring), zero for others."""
+    w, s = x.w, x.s
+    for k in range(x.terms_used):
+        w[LEVEL + k] = 0.0
+        if x.terms.kind[k] == TERM_POWER and x.terms.exponent[k] > CUBE:
+            c = OTHER_TERMS + k * STRIDE
+            for r in range(x.hard):
+                sign, reach = np.sign(s[TARGET, r]), 0.0
+                for i in range(x.n):
+                    part = x.matrix[r, i] * sign
+                    reach += part / w[c + i] if part > 0.0 and w[c + i] > 0.0 else 0.0
+                if reach > 0.0:
+                    w[LEVEL + k] = max(w[LEVEL + k], ABOVE_LEVEL * abs(s[TARGET, r]) / reach)
+
+
+@compiled
+def start_powers(x: FreeProgram) -> None:
+    """Set the start by the levels of powers, where there are such: activations, and OWN, the slopes at the levels."""
+    w, n, first = x.w, x.n, True
+    for k in range(x.terms_used):
+        level = w[LEVEL + k]
+        if not level > 0.0:
+            continue
+        p, f, c = x.terms.exponent[k], x.terms.factor[k, x.t], OTHER_TERMS + k * STRIDE
+        steep = f * p * level ** (p - 1.0)
+        for i in range(n):
+            width = w[UPPER + i] - w[LOWER + i]
+            share = level / (w[c + i] * width) if w[c + i] > 0.0 else MOST_START
+            share = min(max(share, LEAST_START), MOST_START)
+            w[A + i] = w[LOWER + i] + share * width
+            w[BELOW + i], w[ABOVE + i] = share * width, (1.0 - share) * width
+            if first:
+                w[OWN + i] = abs(w[P0 + i] + w[A + i] * (w[P1 + i] + w[A + i] * w[P2 + i]))
+            w[OWN + i] += steep * w[c + i]
+        first = False
+
+
+@compiled
+def set_chords(x: FreeProgram) -> None:
+    """Replace CURVATURE by the chord to the activation that the multipliers call for, where that is far away."""
+    w = x.w
+    for i in range(x.n):
+        slope, called = w[SLOPE + i], w[PULL + i] + w[Z_L + i] - w[Z_U + i]
+        bend = w[CURVATURE + i] * w[A + i]
+        if slope > 0.0 and bend > 0.0 and abs(called - slope) > NEAR_SLOPE * slope:
+            share = (max(called, 0.0) / slope) ** (slope / bend)
+            chord = (called - slope) / (w[A + i] * (share - 1.0))
+            w[CURVATURE + i] = chord if chord < np.inf else w[CURVATURE + i]
+
+
+@compiled
 def start(x: FreeProgram) -> None:
     """Set the first iterate: activations by the load, z by mu; MULTIPLIER holds a guess of the multiplier."""
     matrix, hard, rows, n, padded, w, s = x.matrix, x.hard, x.rows, x.n, x.padded, x.w, x.s
@@ -178,6 +247,8 @@ def start(x: FreeProgram) -> None:
         slope = abs(w[MIDDLE + i])
         w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
         w[OMEGA + i] = 0.0
+    if x.curved:
+        start_powers(x)
     total, strength, moment, largest = 0.0, 0.0, 1.0, 0.0
     for r in range(hard):
         moment = max(moment, s[SCALE, r])
@@ -211,8 +282,14 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
     with a proof of infeasibility or negligible reserves. The result is in BEST and BEST_MULTIPLIER, a proof in
     BEST_MULTIPLIER.
     """
-    start(x)
     terms, count, t, curved, matrix, hard, rows, n, padded, w, s, schur = x
+    set_levels(x)
+    start(x)
+    highest, exponent, of_gap, of_misses = 0.0, CUBE, OF_GAP, OF_MISSES
+    for k in range(count):
+        highest = max(highest, terms.exponent[k] if w[LEVEL + k] > 0.0 else 0.0)
+        if terms.kind[k] == TERM_POWER and terms.exponent[k] > FLAT_FROM:
+            of_gap, of_misses = OF_FLAT_GAP, OF_FLAT_MISSES
     iteration: Any = np.int64(0)
     best, claim = np.inf, MAX_ITERATIONS
     while True:
@@ -226,7 +303,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                 total += part
                 miss = max(miss, part)
         miss = miss if total == total else np.nan
-        near = miss <= 1e3 * tolerance
+        near = miss <= 1e3 * tolerance and exponent >= highest
         for i in range(padded):
             w[SLOPE + i] = w[P0 + i] + w[A + i] * (w[P1 + i] + w[A + i] * w[P2 + i])
             w[CURVATURE + i] = w[P1 + i] + 2.0 * w[A + i] * w[P2 + i]
@@ -235,6 +312,8 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             for k in range(count):
                 kind, p, f, c = terms.kind[k], terms.exponent[k], terms.factor[k, t], OTHER_TERMS + k * STRIDE
                 if not is_polynomial(kind, p):
+                    if w[LEVEL + k] > 0.0 and exponent < p:
+                        f, p = f * (p / exponent) * w[LEVEL + k] ** (p - exponent), exponent
                     views = w[c : c + n], w[A : A + n], n, w[SLOPE : SLOPE + n], w[CURVATURE : CURVATURE + n]
                     add_slopes_and_curvatures(kind, p, f, *views)
         add_pull(matrix, s[MULTIPLIER], ZERO, hard, padded, w, PULL)
@@ -272,8 +351,8 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                 miss_cost += 0.0 if met < abs(worth) else worth
                 if count == 0:  # the squares of the reserves are the cost
                     unit += s[COMPLIANCE, r] * s[MULTIPLIER, r] * s[MULTIPLIER, r]
-            miss_cost *= OF_MISSES if iteration < PATIENCE else OF_PATIENT_MISSES
-            gap *= OF_GAP if iteration < PATIENCE else OF_PATIENT_GAP
+            miss_cost *= of_misses if iteration < PATIENCE else OF_PATIENT_MISSES
+            gap *= of_gap if iteration < PATIENCE else OF_PATIENT_GAP
             level = max(gap, abs(miss_cost)) / unit if gap > 0.0 or miss_cost != 0.0 else gap
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 10.0 * tolerance
@@ -314,6 +393,8 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
 
         # the predictor
         add_pull(matrix, s[MULTIPLIER], hard, rows, padded, w, PULL)
+        if highest > 0.0:
+            set_chords(x)
         for i in range(padded):
             w[INVERSE_BELOW + i] = 1.0 / w[BELOW + i]
             w[INVERSE_ABOVE + i] = 1.0 / w[ABOVE + i]
@@ -383,6 +464,8 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             moved, low, high = w[A + i] + step, w[LOWER + i] + edge, w[UPPER + i] - edge
             moved = low if moved < low else moved
             w[A + i] = high if moved > high else moved
+        if exponent < highest:
+            exponent = min(highest, exponent * (1.0 + (GROWTH - 1.0) * length))
         iteration += 1
 
     for i in range(n):

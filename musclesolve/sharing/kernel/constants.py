@@ -51,6 +51,8 @@ With the tolerance 1e-9 a frame ends at a gap of 1e-13, which leaves activations
 cost of the misses of 1e-11 W; with patience at what the certificate allows. A missed moment with a reserve above
 TOLERANCE may count by the change of the reserve that closes it, as in the certificate.
 """
+FLAT_FROM, FLAT_END_WEIGHTS = 6.0, (10.0, 1.0)
+"""Power above which costs are so flat that a smaller gap does not bring activations nearer; the weights there."""
 OF_LOWER = 1e-3
 """Least W at which a frame ends, over sum_i |f_i'(lower_i)| a_i: marginal costs vanish where targets are met."""
 FIRST = (0.02, 0.3)  # least and largest start, as a share of the way from the lower to the upper bound
@@ -97,9 +99,11 @@ PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more
     # of all muscles
     ALL_LOWER, ALL_UPPER, FREE_UPPER, INSIDE, MARGINAL, WHOLE_SLOPE, ALL_PULL,
     HALF, PULL_ERROR, RISE,
+    # of the terms of the cost
+    LEVEL,
     # from here on c of each term of the cost that is no polynomial
     OTHER_TERMS,
-) = np.arange(41) * STRIDE  # fmt: skip
+) = np.arange(42) * STRIDE  # fmt: skip
 
 (
     TARGET, COMPLIANCE, SCALE, MULTIPLIER, GUESS, BEST_MULTIPLIER, RESIDUAL, OF_ROWS,

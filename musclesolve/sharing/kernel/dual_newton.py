@@ -39,9 +39,10 @@ Costs whose a_i(p_i) is known: polynomials f' = P0 + P1 a + P2 a^2 in each muscl
     a = 2 (p - P0) / (P1 + R),      f''(a) = R = sqrt(P1^2 + 4 P2 (p - P0)),
 
 soft saturation with exponent 2 alone, f' = f c x / sqrt(1 - x^2) with x = c a, of which x = y / sqrt(1 + y^2) with
-y = p / (f c) and 1/f'' = (1 + y^2)^(-3/2) / (f c^2); and one power alone, x = (p / (f q c))^(1 / (q - 1)). Frames
-that do not converge within MAX_STEPS, or have another cost, go to the interior point; the former come back from there
-for their last digits (solve_frame.refine).
+y = p / (f c) and 1/f'' = (1 + y^2)^(-3/2) / (f c^2); and one power alone, x = (p / (f q c))^(1 / (q - 1)), up to
+FLAT_FROM: beyond, round-off of p moves activations that are small. Frames that do not converge within MAX_STEPS, or
+have another cost, go to the interior point; the former come back from there for their last digits
+(solve_frame.refine).
 """
 
 from typing import Any
@@ -59,7 +60,7 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
 from musclesolve.sharing.kernel.linear_algebra import ZERO, add_pull, dots, factorize_system, substitute
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INSIDE, INVERSE, MULTIPLIER, NO_ROOM, P0,
+    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FLAT_FROM, FREE_UPPER, INSIDE, INVERSE, MULTIPLIER, NO_ROOM, P0,
     P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL, UNIT_ROUNDING,
 )  # fmt: skip
 
@@ -98,7 +99,7 @@ def dual_form(terms: Terms) -> int:
         elif count > 1:
             form = UNKNOWN
         elif kind == TERM_POWER:
-            form = SINGLE_POWER if p > 1.0 else UNKNOWN
+            form = SINGLE_POWER if p > 1.0 and p <= FLAT_FROM else UNKNOWN
         else:
             form = SATURATION if p == 2.0 else UNKNOWN
     return form if count > 0 else UNKNOWN

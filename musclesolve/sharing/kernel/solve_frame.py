@@ -54,8 +54,8 @@ NEAREST_FIRST, MAIN, NEAREST_AFTER, EDGE, STIFFER_EDGE = (int64(stage) for stage
 UNPROVED, BARELY, SURELY = (int64(proof) for proof in range(3))
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
 MOST_REFINEMENTS = int64(8)
-MOST_OF_WARM = 5.0
-"""Power up to which the multipliers of the frame before are a start; they grow with this power of the activations."""
+MOST_OF_DUAL = 4.0
+"""Power up to which Newton's method on the dual comes before the interior point, which needs fewer steps above."""
 
 
 class Data(NamedTuple):
@@ -231,11 +231,9 @@ def run_interior_point(
 
 @compiled
 def run_dual_newton(
-    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int, own: bool
+    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int]:
     """Run Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
-
-    `own`: these are multipliers of the frame itself. For a power above MOST_OF_WARM others are of no help.
 
     BEST, of all muscles, and BEST_MULTIPLIER receive the result. Returns claim and steps.
     """
@@ -261,7 +259,7 @@ def run_dual_newton(
         s[SCALE, r] = 0.0
         for i in range(muscles):
             s[SCALE, r] = max(s[SCALE, r], abs(work.full_matrix[r, i]))
-    cold = not rows > 0 or not (own or data.form != SINGLE_POWER or data.terms.exponent[0] <= MOST_OF_WARM)
+    cold = not rows > 0
     for r in range(rows):
         cold = cold or not abs(s[MULTIPLIER, r]) < np.inf
     for r in range(rows):
@@ -436,9 +434,9 @@ def solve_by_dual(
     weighted = data.reserve_weight.size > 0
     for r in range(hard):
         s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if weighted else 0.0
-    if data.form == UNKNOWN:
+    if data.form == UNKNOWN or (data.form == SINGLE_POWER and data.terms.exponent[0] > MOST_OF_DUAL):
         return ONWARD
-    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, max_iterations, False)
+    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, max_iterations)
     output.iterations[t] += iterations
     if claim == MAX_ITERATIONS:
         return ONWARD
@@ -550,7 +548,7 @@ def refine(
     for r in range(s.shape[1]):
         s[GUESS, r] = s[PREVIOUS, r]
     most = min(MOST_REFINEMENTS, max_iterations)
-    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, most, True)
+    claim, iterations = run_dual_newton(data, t, work, weighted, tolerance, most)
     output.iterations[t] += iterations
     if claim != SOLVED:
         return

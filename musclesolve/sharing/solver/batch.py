@@ -213,7 +213,7 @@ if hasattr(os, "register_at_fork"):  # threads do not survive it
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-CUBE, HIGH, MOST_OF_HIGH = 3.0, 16.0, 40
+CUBE, HIGH, MOST_OF_HIGH = 3.0, 16.0, 100
 """Power p of a term above which `climb` takes frames left open, power above which it takes them early, as each step of
 Newton's method goes 1 / (p - 1) of the way, and the number of iterations after which it then does.
 """

@@ -13,6 +13,7 @@ from sharing_cases import RESTING, SMOOTH, equipped
 from musclesolve import Cost, Problem, Status, costs, solve, solvers
 from musclesolve.errors import InputError
 from musclesolve.sharing import Ipopt, solving
+from musclesolve.sharing.cost import ActivationPower, MusclePower
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
@@ -302,3 +303,21 @@ def test_a_cost_that_is_no_name_is_refused_with_both_ways_to_give_one():
     with pytest.raises(InputError) as raised:
         find_cost(3)
     assert raised.value.code == "unknown_name" and raised.value.expected.endswith("or a Cost object")
+
+
+@pytest.mark.parametrize("exponent", [5.0, 8.0, 12.0, 20.0])
+@pytest.mark.parametrize("cost", [ActivationPower, MusclePower])
+def test_high_powers_take_few_steps(make_leg, cost, exponent):
+    """Newton's method on a power p from far goes 1 / (p - 1) of the way; growing exponents do not."""
+    answer = solve(equipped(make_leg(40)), cost(exponent))
+    assert answer.solved.all() and (answer.gap <= 1e-9).all()
+    assert answer.iterations.mean() < 30 and answer.iterations.max() < 100
+
+
+@pytest.mark.parametrize("exponent", [6.0, 20.0])
+def test_high_powers_of_a_single_moment_share_by_its_root(exponent):
+    """p a_i^(p-1) = lambda r_i F_i, so that a_i / a_j = (r_i F_i / r_j F_j)^(1 / (p - 1)), however weak a muscle is."""
+    arm, capacity = np.array([0.05, 0.04, 0.03, 0.02]), np.array([3000.0, 400.0, 40.0, 10.0])
+    answer = solve(Problem(arm[None], [60.0], capacity, capacity), ActivationPower(exponent))
+    size = (arm * capacity) ** (1.0 / (exponent - 1.0))
+    np.testing.assert_allclose(answer.activation, 60.0 * size / (arm * capacity @ size), rtol=1e-3)
