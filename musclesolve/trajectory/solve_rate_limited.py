@@ -376,6 +376,9 @@ def _compliance(problem: Problem) -> Array:
 
 GOOD = 0.1
 """Share of the limits of the certificate with which the method ends immediately."""
+MOST_ACTIVE_SETS = 12
+LEAST_GIVE = 1e-14
+"""Change of an active limit or bound by a change of its multiplier, over 1 / f'': two that are the same share one."""
 RESERVE = 1e-3
 STIFF = 1e4
 START_SHARE = 0.3  # start of activations, as a share of the distance from lower to upper bound
@@ -392,10 +395,83 @@ def solve_coupled(
     whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
     first = problem.lower + START_SHARE * (problem.upper - problem.lower)
     eased = whole.with_soft_rows(problem, cost).without_fixed()
+    slopes = ActivationCost(problem, cost)
     with np.errstate(all="ignore"):
-        method = MotionInteriorPoint(eased, ActivationCost(problem, cost))
+        method = MotionInteriorPoint(eased, slopes)
         attempt = BandedInteriorPoint(good=GOOD).run(method, method.start(first), certifier)
+        attempt = on_active_set(attempt, eased, slopes, certifier)
     return replace(attempt, multiplier=attempt.multiplier[:, : problem.n_dof])
+
+
+def on_active_set(
+    attempt: MotionAttempt, motion: GivenCapacities, cost: ActivationCost, certifier: CapacityCertifier
+) -> MotionAttempt:
+    """Improve an attempt that is not certified by steps of Newton's method on the bounds and limits that are active.
+
+    Products of multipliers and distances vanish there exactly. Those of an interior point do not, and where reserves
+    bear much, the multipliers of the limits are so large beside the marginal costs that no small product suffices. The
+    next step holds what the last one violates and lets go of what it pulls at. The best attempt is returned.
+    """
+    worst = float(certifier.certificate(attempt).worst.max())
+    if not 1.0 < worst < np.inf:
+        return attempt
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    best, a = attempt, attempt.activation
+    shape, limits, lever = a.shape, motion.activation_limits, motion.lever
+    one = sparse.identity(a.size, format="csr")
+    held = sparse.vstack(
+        [limit_rows(limits, shape), one, -one], format="csr"
+    )  # all inequalities, held @ a >= bounds
+    moments = sparse.block_diag(list(lever), format="csr")
+
+    def distances(a: Array) -> Array:
+        parts = limits.slack(a), a - motion.lower, motion.upper - a
+        return np.concatenate([part.reshape(-1) for part in parts])
+
+    reaction = attempt.multiplier  # of the moments
+    _, _, slope, bend = cost.slopes(a, a)
+    pull = np.einsum("tkn,tk->tn", lever, reaction) + limits.pull(attempt.limit_multiplier)
+    of_bounds = (slope - pull).reshape(-1)
+    multiplier = np.concatenate([attempt.limit_multiplier.reshape(-1), of_bounds, -of_bounds])
+    active = multiplier > np.median(bend) * distances(a)
+    for number in range(MOST_ACTIVE_SETS):
+        multiplier = np.where(active, multiplier, 0.0)
+        _, _, slope, bend = cost.slopes(a, a)
+        rows = sparse.vstack([moments, held[active]], format="csr")
+        give = np.append(motion.compliance, np.full(active.sum(), LEAST_GIVE / np.median(bend)))
+        system = sparse.bmat(
+            [[sparse.diags(bend.reshape(-1)), -rows.T], [rows, sparse.diags(give)]], format="csc"
+        )
+        pull = moments.T @ reaction.reshape(-1) + held.T @ multiplier
+        short = motion.moment - np.einsum("tkn,tn->tk", lever, a) - motion.compliance * reaction
+        right = np.concatenate([pull - slope.reshape(-1), short.reshape(-1), -distances(a)[active]])
+        try:
+            step = splu(system).solve(right)
+        except RuntimeError:  # singular, as of moments without reserves that depend on each other
+            break
+        if not np.isfinite(step).all():
+            break
+        d_a, d_reaction, d_multiplier = np.split(step, [a.size, a.size + reaction.size])
+        a, reaction = a + d_a.reshape(shape), reaction + d_reaction.reshape(reaction.shape)
+        multiplier[active] += d_multiplier
+        found = replace(
+            attempt,
+            activation=np.clip(a, motion.lower, motion.upper),
+            multiplier=reaction,
+            limit_multiplier=np.maximum(multiplier[: -2 * a.size], 0.0).reshape(
+                attempt.limit_multiplier.shape
+            ),
+            iterations=attempt.iterations + number + 1,
+        )
+        share = float(certifier.certificate(found).worst.max())
+        if share < worst:
+            best, worst = found, share
+        if worst <= GOOD:
+            break
+        active = np.where(active, multiplier > 0.0, distances(a) < 0.0)
+    return best
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from sharing_cases import leg
 from musclesolve import Cost, Problem, Status, costs, solve
 from musclesolve.sharing import RateLimits, expression_cost
 from musclesolve.sharing.certificate import Certificate, certify, within_domain
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory import solve_rate_limited
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
@@ -489,3 +490,21 @@ def test_moments_that_depend_on_each_other_are_shared_within_limits(kind):
     assert answer.solved.all() and limits.excess(answer.activation, time).max() <= 1e-6
     np.testing.assert_allclose(problem.produced(answer.activation), moment, atol=1e-5)
     assert (answer.activation**2).sum() < (activation**2).sum()
+
+
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 6.0])
+@pytest.mark.parametrize("weight", [1.0, 10.0, 1e3])
+def test_reserves_that_bear_much_beside_limits_that_bind_are_certified(exponent, weight):
+    """Multipliers of limits are then a hundred thousand times the marginal costs: the active set is met exactly."""
+    time, capacity = 0.02 * np.arange(12), np.array([1000.0, 400.0, 400.0])
+    moment = 20.0 * np.sin(30.0 * time)[:, None]
+    problem = Problem(
+        [[0.05, 0.03, -0.04]], moment, np.tile(capacity, (12, 1)), capacity, reserve_weight=weight
+    )
+    cost = ActivationPower(exponent)
+    limited = solve_rate_limited(problem, time, cost, RateLimits(0.05, 0.2))
+    solution = limited.solution
+    assert solution.solved.all() and (solution.gap <= 1e-9).all() and np.abs(solution.reserve).max() > 10.0
+    assert RateLimits(0.05, 0.2).excess(solution.activation, time).max() <= 1e-9
+    total = solution.cost.sum() + 0.5 * weight * np.square(solution.reserve).sum()
+    assert total - 1e-6 * solution.cost.sum() * exponent <= limited.cost_bound <= total * (1.0 + 1e-12)
