@@ -408,7 +408,7 @@ def on_active_set(
 ) -> MotionAttempt:
     """Improve an attempt that is not certified by steps of Newton's method on the bounds and limits that are active.
 
-    Products of multipliers and distances vanish there exactly. Those of an interior point do not, and where reserves
+    Products of multipliers and distances vanish there exactly. The products of an interior point do not: where reserves
     bear much, the multipliers of the limits are so large beside the marginal costs that no small product suffices. The
     next step holds what the last one violates and lets go of what it pulls at. The best attempt is returned.
     """
