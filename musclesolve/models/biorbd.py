@@ -1,10 +1,13 @@
 """Force sharing for the muscles of a biorbd model (.bioMod): arms, forces and inverse dynamics of biorbd.
 
 The force of a muscle grows linearly with its activation, so that its capacity is F(1) - F(0) and its passive force
-F(0), at the length and velocity of the pose. No external forces act: the model hangs, or moves freely.
+F(0), at the length and velocity of the pose. Ligaments and passive torques of the model bear a part of the
+inverse dynamics: the muscles produce tau - tau_ligaments - tau_passive. No external forces act: the model hangs, or
+moves freely.
 """
 
 import locale
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,7 +16,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
+from musclesolve._util.messages import few
 from musclesolve.errors import file_error, not_installed
+from musclesolve.models.mujoco_constraints import requested_contacts
 from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.models.simulated_body import (
     ANGLE,
@@ -27,6 +32,11 @@ from musclesolve.models.simulated_body import (
     simulated_muscles,
 )
 from musclesolve.sharing.problem import Problem
+
+_SAME = 1e-6
+"""Largest difference of two forces that are equal [maximum isometric forces]."""
+_SMALL = 0.05
+"""Torque that is not named [N m]: it would read 0.0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +99,11 @@ class BiorbdModel(SimulatedModel):
         return np.array([(limits.min(), limits.max()) for limits in ranges])
 
     @property
+    def followers(self) -> tuple[str, ...]:
+        """See `SimulatedModel`."""
+        return ()
+
+    @property
     def mass(self) -> float:
         """Mass of all segments [kg]."""
         return float(self.model.mass())
@@ -119,34 +134,42 @@ class BiorbdModel(SimulatedModel):
         """
         return problem_of(self.along(time, q), least_activation, reserve_weight)
 
-    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
+    def along(
+        self, time: Array, positions: Array, loads: Path | None = None, contacts: Sequence[str] = ()
+    ) -> SimulatedMotion:
         """See `SimulatedModel`."""
-        if loads is not None:
+        given = {"loads": loads is not None, "contacts": requested_contacts(contacts) != ()}
+        for name in (name for name, is_given in given.items() if is_given):
             raise file_error(
                 "unsupported",
-                (self.file, "loads"),
-                "external loads of a biorbd model",
+                (self.file, name),
+                f"external {name} of a biorbd model",
                 "a motion without contact, or a model of OpenSim or MuJoCo",
-                "leave the loads out",
+                f"leave the {name} out",
             )
         model, time = self.model, check_increasing(time, DIFFERENCED, where="time")
         q = check_array(positions, "q", (len(time), model.nbQ()))
         self.check_limits(q)
         rate = np.gradient(q, time, axis=0, edge_order=2)
         of_frames = zip(q, rate, np.gradient(rate, time, axis=0, edge_order=2), strict=True)
-        muscles = [model.muscle(k) for k in range(model.nbMuscles())]
+        muscles = self._muscles
         rows: list[tuple[Array, ...]] = []
-        for pose, speed, change in of_frames:
+        borne = np.zeros((2, len(time), model.nbQ()))  # by ligaments, by passive torques
+        for frame, (pose, speed, change) in enumerate(of_frames):
             tau = model.InverseDynamics(pose, speed, change).to_array()
+            if model.nbLigaments():
+                borne[0, frame] = model.ligamentsJointTorque(pose, speed).to_array()
+            if model.nbPassiveTorques():
+                borne[1, frame] = model.passiveJointTorque(pose, speed).to_array()
             model.updateMuscles(pose, speed, True)
             arm = -model.musclesLengthJacobian().to_array().T
             lengths = [
                 (muscle.length(model, pose, False), muscle.musculoTendonLength(model, pose, False))
                 for muscle in muscles
             ]
-            forces = self._force(pose, speed, 1.0), self._force(pose, speed, 0.0)
+            forces = [self._force(pose, speed, activation) for activation in (1.0, 0.5, 0.0)]
             rows.append((tau, arm, *forces, *np.transpose(lengths)))
-        tau, arm, most, passive, fiber, length = map(np.array, zip(*rows, strict=True))
+        tau, arm, most, half, passive, fiber, length = map(np.array, zip(*rows, strict=True))
         numbers = [
             (known.forceIsoMax(), known.optimalLength(), known.tendonSlackLength(), known.pennationAngle())
             for known in (muscle.characteristics() for muscle in muscles)
@@ -158,8 +181,8 @@ class BiorbdModel(SimulatedModel):
             (name, unit or ANGLE, name.rpartition("_")[0])
             for name, unit in zip(self.coordinates, self.units, strict=True)
         ]
-        return simulated_motion(
-            *(time, coordinates, arm, tau, q, rate),
+        motion = simulated_motion(
+            *(time, coordinates, arm, tau - borne.sum(axis=0), q, rate),
             simulated_muscles(self.file, self.muscles, force, optimal, slack, fastest, pennation),
             musculotendon_length=length,
             musculotendon_velocity=velocity,
@@ -168,6 +191,51 @@ class BiorbdModel(SimulatedModel):
             force_capacity=most - passive,
             passive_force=passive,
         )
+        notes = [*self._borne_notes(borne), *self._force_notes(most, half, passive)]
+        return motion._replace(notes=(*motion.notes, *notes))
+
+    def _borne_notes(self, borne: Array) -> list[str]:
+        """Sentences on torques (2, T, nq) of ligaments and of passive elements, and on contacts, which bear none."""
+        model, notes = self.model, []
+        ligaments = [name.to_string() for name in model.ligamentNames()] if model.nbLigaments() else []
+        sources = (f"the ligaments {few(ligaments)}", "passive torques of joints")
+        for source, torque, count in zip(
+            sources, borne, (model.nbLigaments(), model.nbPassiveTorques()), strict=True
+        ):
+            if count:
+                largest = np.abs(torque).max(axis=0)
+                parts = [
+                    f"{self.coordinates[k]} {largest[k]:.1f}"
+                    for k in np.argsort(-largest)
+                    if largest[k] > _SMALL
+                ]
+                moment = f"at most {few(parts)} N m" if parts else "none along this motion"
+                notes.append(f"A part of the joint moments comes from {source} of the model: {moment}.")
+        if model.nbContacts():
+            names = [name.to_string() for name in model.contactNames()]
+            notes.append(f"Contact points of the model exert no force here: {few(names)}.")
+        return notes
+
+    def _force_notes(self, most: Array, half: Array, passive: Array) -> list[str]:
+        """Sentences on muscles whose force does not follow the activation, by forces (T, n) [N] at 1, .5 and 0."""
+        strength = np.array([muscle.characteristics().forceIsoMax() for muscle in self._muscles])
+        off = np.abs(half - 0.5 * (most + passive)).max(axis=0)
+        idle, bent = (most - passive).max(axis=0) < _SAME * strength, off > _SAME * strength
+        notes = []
+        if names := [name for name, some in zip(self.muscles, idle, strict=True) if some]:
+            notes.append(f"The force of these muscles does not depend on their activation: {few(names)}.")
+        if parts := [
+            f"{name} {off[k]:.1f} N" for k, name in enumerate(self.muscles) if bent[k] and not idle[k]
+        ]:
+            notes.append(
+                "The force of some muscles is not linear in their activation, as is assumed here; off at half "
+                f"activation: {few(parts)}."
+            )
+        return notes
+
+    @property
+    def _muscles(self) -> list[Any]:
+        return [self.model.muscle(k) for k in range(self.model.nbMuscles())]
 
     def drawing(self, positions: Array) -> Drawing:
         """See `SimulatedModel`."""

@@ -199,8 +199,8 @@ class SharingGroup:
     (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
     valid motion. time (T,) [s], NaN of frames without order. loads: None without ground reactions. emg (T, n):
     activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
-    translation]: of the degrees of freedom, None where not kept. source_frames: see `Problem`. whole: what the
-    problem of some frames has of all frames, `Problem.largest_arm`.
+    translation]: of the degrees of freedom, None where not kept. most (T, n): largest activations, None where these are
+    1. source_frames: see `Problem`. whole: what the problem of some frames has of all frames, `Problem.largest_arm`.
     """
 
     sides: tuple[str, ...]
@@ -214,6 +214,7 @@ class SharingGroup:
     emg: Array | None = None
     angle: Array | None = None
     rate: Array | None = None
+    most: Array | None = None
     source_frames: SourceFrames | None = None
     whole: Mapping[str, Any] = field(default_factory=dict)
 
@@ -236,6 +237,7 @@ class SharingGroup:
             moment=self.moment[:, dofs],
             angle=None if self.angle is None else self.angle[:, dofs],
             rate=None if self.rate is None else self.rate[:, dofs],
+            most=None if self.most is None else self.most[:, muscles],
             loads=loads,
         )
 

@@ -2,8 +2,9 @@
 
 Along a motion q(t) the simulator's inverse dynamics gives the generalized forces that actuators must produce,
 
-    tau = M(q) qdd + c(q, qd) - passive forces - contacts - J^T f_external.
+    tau = M(q) qdd + c(q, qd) - passive forces - J^T f_external.
 
+Forces of limits and contacts belong to the simulator's own motion and are left out unless they are requested.
 The force of a muscle actuator is p = gain(L, Ld) a + bias(L), negative for a pull, and its moments are (dL/dq)^T p.
 With arms r = -dL/dq, the capacity -gain and the passive force -bias, the problem is r (capacity a) = tau - r passive.
 Equality constraints J qd = 0 leave the rates qd = B qd_i of independent coordinates, and B^T tau = B^T r F is shared:
@@ -11,6 +12,7 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 """
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -18,12 +20,27 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.linalg import qr
 
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve._util.messages import shortened
-from musclesolve.errors import file_error, input_error, not_installed
+from musclesolve._util.messages import check_known, few, shortened
+from musclesolve.errors import file_error, input_error
+from musclesolve.models.mujoco_constraints import (
+    ContactPairs,
+    constraint_rows,
+    contact_choice,
+    equality_count,
+    follower_note,
+    free_rates,
+    joint_equalities,
+    limit_note,
+    mujoco_engine,
+    name_in,
+    parted_note,
+    parted_places,
+    requested_contacts,
+    with_followers,
+)
 from musclesolve.models.opensim.external_loads import described_loads, load_wrench
 from musclesolve.models.opensim.kinematics import BodyMotion
 from musclesolve.models.opensim.model import GROUND
@@ -40,10 +57,6 @@ from musclesolve.models.simulated_body import (
 )
 from musclesolve.sharing.problem import Problem
 
-_RANK = 1e-8
-"""Least singular value of the constraints, beside the largest one, that removes a freedom."""
-_FIRST = 1e4
-"""Weight of the columns that are chosen first."""
 _OF_POSITION = {"FREE": (LENGTH,) * 3 + ("",) * 4, "BALL": ("",) * 4, "SLIDE": (LENGTH,), "HINGE": (ANGLE,)}
 _OF_VELOCITY = _OF_POSITION | {"FREE": (LENGTH,) * 3 + (ANGLE,) * 3, "BALL": (ANGLE,) * 3}
 """Kind of a joint -> units of its positions, and of its coordinates of velocity."""
@@ -62,7 +75,7 @@ class MujocoModel(SimulatedModel):
     muscle: Indices = field(init=False)
 
     def __post_init__(self) -> None:
-        engine = _engine()
+        engine = mujoco_engine()
         numbers = np.flatnonzero(self.model.actuator_gaintype == engine.mjtGain.mjGAIN_MUSCLE)
         object.__setattr__(self, "muscle", numbers)
         ranges = self.model.actuator_lengthrange[numbers]
@@ -87,7 +100,7 @@ class MujocoModel(SimulatedModel):
         Raises:
             InputError: the file cannot be read by MuJoCo, or has no muscles; mujoco is not installed.
         """
-        engine, file = _engine(), Path(path)
+        engine, file = mujoco_engine(), Path(path)
         binary = file.suffix.casefold() == ".mjb"
         reader = engine.MjModel.from_binary_path if binary else engine.MjModel.from_xml_path
         try:
@@ -115,7 +128,7 @@ class MujocoModel(SimulatedModel):
 
     def _units(self, of_kind: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
         """The units of all joints one after the other."""
-        kinds = _engine().mjtJoint
+        kinds = mujoco_engine().mjtJoint
         by_kind = {int(getattr(kinds, f"mjJNT_{kind}")): units for kind, units in of_kind.items()}
         return tuple(unit for kind in self.model.jnt_type for unit in by_kind[int(kind)])
 
@@ -134,7 +147,7 @@ class MujocoModel(SimulatedModel):
     @property
     def _single(self) -> Indices:
         """Numbers of the hinges and slides."""
-        kinds = _engine().mjtJoint
+        kinds = mujoco_engine().mjtJoint
         return np.flatnonzero(np.isin(self.model.jnt_type, [int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)]))
 
     @property
@@ -156,9 +169,13 @@ class MujocoModel(SimulatedModel):
         )
 
     def _name(self, kind: str, number: int) -> str:
-        engine = _engine()
-        name = engine.mj_id2name(self.model, getattr(engine.mjtObj, f"mjOBJ_{kind}"), int(number))
-        return name or f"{kind.lower()}_{number}"
+        return name_in(self.model, kind, number)
+
+    @property
+    def followers(self) -> tuple[str, ...]:
+        """See `SimulatedModel`: joints that follow other ones by an equality."""
+        joints = (int(self.model.eq_obj1id[number]) for number in joint_equalities(self.model))
+        return tuple(self._name("JOINT", joint) for joint in joints)
 
     def problem(
         self,
@@ -168,7 +185,8 @@ class MujocoModel(SimulatedModel):
         qacc: Array | None = None,
         *,
         external: Array | None = None,
-        contacts: bool = True,
+        contacts: str | Sequence[str] = (),
+        limits: bool = False,
         least_activation: float = 0.0,
         reserve_weight: float | None = None,
     ) -> Problem:
@@ -176,12 +194,15 @@ class MujocoModel(SimulatedModel):
 
         Args:
             time: (T,) [s].
-            qpos: (T, nq) of the simulator [rad, m, quaternions].
-            qvel, qacc: (T, nv); differences of qpos by default, so that a measured motion must be smooth.
+            qpos: (T, nq) of the simulator [rad, m, quaternions]. Without qvel or qacc a motion is measured: joints that
+                follow others by an equality are computed.
+            qvel, qacc: (T, nv) of a simulation; differences of qpos by default, so that a measured motion must be
+                smooth.
             external: (T, nbody, 6) force [N] and moment [N m] on each body at its mass center, in the world, as
                 `xfrc_applied`.
-            contacts: whether the simulator's contacts act, by its analytical inverse. False with measured external
-                forces.
+            contacts: contacts of the simulator that act, by its analytical inverse: "all", or those with one of some
+                geoms or bodies. None acts by default, as a measured motion does not show their force.
+            limits: whether limits of joints and tendons act, as in a simulation that meets them.
             least_activation: lower bound of the activations.
             reserve_weight: see `Problem`.
 
@@ -189,16 +210,20 @@ class MujocoModel(SimulatedModel):
             The problem of the independent coordinates on which a muscle acts, for `ms.solve`.
 
         Raises:
-            InputError: an array has another shape, numbers are not finite, or a hinge turns more than a full rotation
-                beyond its range.
+            InputError: an array has another shape, numbers are not finite, a hinge turns more than a full rotation
+                beyond its range, or no geom or body has the name of a contact.
         """
-        motion = self._along(time, qpos, qvel, qacc, external, contacts)
+        motion = self._along(time, qpos, qvel, qacc, external, contacts, limits)
         return problem_of(motion, least_activation, reserve_weight)
 
-    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
-        """See `SimulatedModel`; with external loads the contacts of the simulator do not act."""
-        external = None if loads is None else self._external(time, positions, loads)
-        return self._along(time, positions, None, None, external, loads is None)
+    def along(
+        self, time: Array, positions: Array, loads: Path | None = None, contacts: Sequence[str] = ()
+    ) -> SimulatedMotion:
+        """See `SimulatedModel`."""
+        placed = with_followers(self.model, positions)
+        external = None if loads is None else self._external(time, placed, loads)
+        motion = self._along(time, positions, None, None, external, contacts, False)
+        return motion._replace(notes=(*follower_note(self.model, positions, placed), *motion.notes))
 
     def _along(
         self,
@@ -207,14 +232,17 @@ class MujocoModel(SimulatedModel):
         qvel: Array | None,
         qacc: Array | None,
         external: Array | None,
-        contacts: bool,
+        contacts: str | Sequence[str],
+        limits: bool,
     ) -> SimulatedMotion:
         """Muscles and inverse dynamics along a motion; see `problem`."""
-        engine, model = _engine(), copy.copy(self.model)
-        least = DIFFERENCED if qvel is None or qacc is None else 1
-        time = check_increasing(time, least, where="time")
+        engine, model = mujoco_engine(), copy.copy(self.model)
+        is_measured = qvel is None or qacc is None
+        time = check_increasing(time, DIFFERENCED if is_measured else 1, where="time")
         frames, bodies = len(time), model.nbody
         qpos = check_array(qpos, "qpos", (frames, model.nq))
+        if is_measured:
+            qpos = with_followers(model, qpos)
         self.check_limits(qpos)
         qvel = (
             self._differences(time, qpos) if qvel is None else check_array(qvel, "qvel", (frames, model.nv))
@@ -225,25 +253,35 @@ class MujocoModel(SimulatedModel):
             else check_array(qacc, "qacc", (frames, model.nv))
         )
         wrenches = None if external is None else check_array(external, "external", (frames, bodies, 6))
+        requested = requested_contacts(contacts)
+        pairs = ContactPairs(model, contact_choice(model, requested, self.file))
         count = len(self.muscle)
         tau, arm = np.empty((frames, model.nv)), np.empty((frames, model.nv, count))
         length, capacity, passive = (np.empty((frames, count)) for _ in range(3))
+        tendons, parted = np.empty((frames, model.ntendon)), dict[int, float]()
         independent = np.arange(model.nv)
         basis = np.broadcast_to(np.eye(model.nv), (frames, model.nv, model.nv))
         disabled = engine.mjtDisableBit
-        without = disabled.mjDSBL_EQUALITY | (0 if contacts else disabled.mjDSBL_CONTACT)
+        without = disabled.mjDSBL_EQUALITY
+        without |= 0 if limits else disabled.mjDSBL_LIMIT
+        without |= 0 if requested else disabled.mjDSBL_CONTACT
         usual, jacobians = int(model.opt.disableflags), []
         data = engine.MjData(model)
         for frame in range(frames):
             data.qpos[:], data.qvel[:], data.qacc[:] = qpos[frame], qvel[frame], qacc[frame]
             model.opt.disableflags = usual
             engine.mj_fwdPosition(model, data)
-            jacobians.append(_equalities(data, model))
+            jacobians.append(constraint_rows(data, model)[: equality_count(data)])
+            for number, miss in parted_places(data, model).items():
+                parted[number] = max(parted.get(number, 0.0), miss)
+            pairs.note_idle(data)
             arm[frame] = -_moments(data, model)[self.muscle].T
-            length[frame] = data.actuator_length[self.muscle]
+            length[frame], tendons[frame] = data.actuator_length[self.muscle], data.ten_length
             model.opt.disableflags = usual | int(without)
             engine.mj_inverse(model, data)
             tau[frame] = data.qfrc_inverse
+            if requested:
+                tau[frame] += pairs.left_out(data, time[frame])
             if wrenches is not None:
                 for body, wrench in enumerate(wrenches[frame]):
                     if wrench.any():
@@ -255,10 +293,7 @@ class MujocoModel(SimulatedModel):
         for frame in range(frames):
             capacity[frame], passive[frame] = self._forces(length[frame], rate[frame])
         if jacobians[0].size:
-            # coordinates of joints that follow another joint by an equality constraint
-            follows = (model.eq_type == engine.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
-            followers = np.asarray(model.jnt_dofadr[model.eq_obj1id[follows]])
-            independent, basis = _null_space(jacobians, followers)
+            independent, basis = free_rates(model, jacobians)
         tau, arm = np.einsum("tij,ti->tj", basis, tau), np.einsum("tij,tin->tjn", basis, arm)
         low, high = model.actuator_gainprm[self.muscle, :2].T
         shortest, longest = model.actuator_lengthrange[self.muscle].T
@@ -269,7 +304,8 @@ class MujocoModel(SimulatedModel):
         angle[:, model.jnt_dofadr[single]] = qpos[:, model.jnt_qposadr[single]]
         names = self.coordinates
         coordinates = [(names[k], units[k], str(model.dof_bodyid[k])) for k in independent]
-        return simulated_motion(
+        most = self._largest_activations(capacity, passive)
+        motion = simulated_motion(
             *(time, coordinates, arm, tau, angle[:, independent], qvel[:, independent]),
             simulated_muscles(self.file, self.muscles, self._peak(), optimal, slack, fastest),
             musculotendon_length=length,
@@ -278,7 +314,49 @@ class MujocoModel(SimulatedModel):
             fiber_velocity=rate,
             force_capacity=capacity,
             passive_force=passive,
+            most=most,
         )
+        notes = [
+            *([] if limits else limit_note(model, qpos, tendons)),
+            *parted_note(model, parted),
+            *pairs.notes(frames),
+            *self._actuator_notes(most),
+        ]
+        return motion._replace(positions=qpos, notes=(*notes, *motion.notes))
+
+    def _largest_activations(self, capacity: Array, passive: Array) -> Array:
+        """Largest activations (T, n) by the ranges of control, activation and force of the model.
+
+        An activation that does not change equals the control.
+        """
+        model, number = self.model, self.muscle
+        most = np.ones(capacity.shape)
+        for limited, ranges in (
+            (model.actuator_ctrllimited, model.actuator_ctrlrange),
+            (model.actuator_actlimited, model.actuator_actrange),
+        ):
+            most = np.minimum(most, np.where(limited[number], ranges[number, 1], 1.0))
+        limited, pull = (
+            model.actuator_forcelimited[number].astype(bool),
+            -model.actuator_forcerange[number, 0],
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(capacity > 0.0, (pull - passive) / capacity, 1.0)
+        return np.asarray(np.where(limited, np.minimum(most, share), most))
+
+    def _actuator_notes(self, most: Array) -> list[str]:
+        """Sentences on actuators that rest, and on muscles whose ranges allow less than full activation (T, n)."""
+        model, number = self.model, self.muscle
+        notes, least = [], most.min(axis=0)
+        if bound := [
+            f"{name} {max(value, 0.0):.2f}"
+            for name, value in zip(self.muscles, least, strict=True)
+            if value < 1.0
+        ]:
+            notes.append(f"Ranges of control or force in the model limit activations: {few(bound, 5)}.")
+        if idle := [self._name("ACTUATOR", k) for k in range(model.nu) if k not in number]:
+            notes.append(f"Actuators that are no muscles exert no force: {few(idle, 5)}.")
+        return notes
 
     def _external(self, time: Array, qpos: Array, loads: Path) -> Array:
         """Forces and moments (T, nbody, 6) of an ExternalLoads file on the bodies, in the world of the simulator."""
@@ -302,7 +380,7 @@ class MujocoModel(SimulatedModel):
 
     def _poses(self, qpos: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
         """Origins (T, nbody, 3), rotations (T, nbody, 3, 3) and mass centers of bodies; paths of tendons of muscles."""
-        engine, model, (frames, _) = _engine(), self.model, np.shape(qpos)
+        engine, model, (frames, _) = mujoco_engine(), self.model, np.shape(qpos)
         data, rows = engine.MjData(model), []
         for pose in qpos:
             data.qpos[:] = pose
@@ -321,21 +399,27 @@ class MujocoModel(SimulatedModel):
                 paths[name] = points[np.arange(frames)[:, None], places]
         return origin, turned.reshape(frames, -1, 3, 3), center, paths
 
-    def controls(self, time: Array, activation: Array) -> Array:
+    def controls(self, time: Array, activation: Array, muscles: Sequence[str] | None = None) -> Array:
         """Controls (T, nu) with which the activations (T, n) of a solution follow from frame to frame.
+
+        muscles: names of the n muscles of a problem that lacks some of the model, all others rest.
 
         A muscle of MuJoCo obeys a' = (u - a) / tau with tau = tau_act (0.5 + 1.5 a) for u > a, else tau_deact / (0.5 +
         1.5 a) (Millard et al. 2013, eq. 1-2). A control is cut off at its bounds where an activation changes faster.
         Without a number it is zero; other actuators rest.
         """
         time = check_increasing(time, where="time")
-        known = check_array(activation, "activation", (len(time), len(self.muscle)), finite=False)
+        number = self.muscle
+        if muscles is not None:
+            check_known(muscles, "muscle", self.muscles, " in the model", self.file)
+            number = number[[self.muscles.index(name) for name in muscles]]
+        known = check_array(activation, "activation", (len(time), len(number)), finite=False)
         a = np.nan_to_num(known)
         change = np.gradient(a, time, axis=0)
-        rise, fall = self.model.actuator_dynprm[self.muscle, :2].T
+        rise, fall = self.model.actuator_dynprm[number, :2].T
         constant = np.where(change > 0.0, rise * (0.5 + 1.5 * a), fall / (0.5 + 1.5 * a))
         control = np.zeros((len(time), self.model.nu))
-        control[:, self.muscle] = np.clip(a + constant * change, 0.0, 1.0)
+        control[:, number] = np.clip(a + constant * change, 0.0, 1.0)
         return control
 
     def _differences(self, time: Array, qpos: Array) -> Array:
@@ -343,7 +427,7 @@ class MujocoModel(SimulatedModel):
 
         The mean velocities between frames are interpolated linearly in time, and extrapolated to both ends.
         """
-        engine, step = _engine(), np.diff(time)
+        engine, step = mujoco_engine(), np.diff(time)
         mean = np.zeros((len(step), self.model.nv))
         for k, pose in enumerate(pairwise(qpos)):
             engine.mj_differentiatePos(self.model, mean[k], float(step[k]), *pose)
@@ -358,7 +442,12 @@ class MujocoModel(SimulatedModel):
 
     def _forces(self, length: Array, rate: Array) -> tuple[Array, Array]:
         """Capacities and passive forces (n,) [N] at lengths [m] and rates [m/s]."""
-        engine, model, capacity, passive = _engine(), self.model, np.empty(len(length)), np.empty(len(length))
+        engine, model, capacity, passive = (
+            mujoco_engine(),
+            self.model,
+            np.empty(len(length)),
+            np.empty(len(length)),
+        )
         for k, number in enumerate(self.muscle):
             shared = model.actuator_lengthrange[number], model.actuator_acc0[number]
             gain, bias = model.actuator_gainprm[number, :9], model.actuator_biasprm[number, :9]
@@ -374,47 +463,9 @@ class MujocoModel(SimulatedModel):
         )
 
 
-def _engine() -> Any:
-    """The package mujoco."""
-    try:
-        import mujoco
-    except ImportError as fault:
-        raise not_installed("a MuJoCo model needs", "mujoco", "mujoco") from fault
-    return mujoco
-
-
 def _moments(data: Any, model: Any) -> Array:
     """dL/dq (nu, nv) of all actuators."""
     moments = np.zeros((model.nu, model.nv))
     sparse = (data.moment_rownnz, data.moment_rowadr, data.moment_colind)
-    _engine().mju_sparse2dense(moments, np.ravel(data.actuator_moment), *sparse)
+    mujoco_engine().mju_sparse2dense(moments, np.ravel(data.actuator_moment), *sparse)
     return moments
-
-
-def _equalities(data: Any, model: Any) -> Array:
-    """Jacobian (r, nv) of the equality constraints that act."""
-    engine = _engine()
-    rows = int((data.efc_type == engine.mjtConstraint.mjCNSTR_EQUALITY).sum())  # they come first
-    if not rows or not engine.mj_isSparse(model):
-        return np.array(data.efc_J).reshape(-1, model.nv)[:rows]
-    jacobian = np.zeros((data.nefc, model.nv))
-    sparse = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
-    engine.mju_sparse2dense(jacobian, np.ravel(data.efc_J), *sparse)
-    return jacobian[:rows]
-
-
-def _null_space(jacobians: list[Array], followers: Indices) -> tuple[Indices, Array]:
-    """Independent coordinates (c,), and rates of all by theirs (T, nv, c), under the J (r, nv) of each frame.
-
-    Coordinates that follow others by a constraint of joints are dependent, as far as the constraints allow.
-    """
-    columns = jacobians[0].copy()
-    columns[:, followers] *= _FIRST
-    order = qr(columns, mode="r", pivoting=True)[1]
-    rank = np.linalg.matrix_rank(jacobians[0], rtol=_RANK)
-    dependent, independent = np.sort(order[:rank]), np.sort(order[rank:])
-    basis = np.zeros((len(jacobians), jacobians[0].shape[1], len(independent)))
-    basis[:, independent, np.arange(len(independent))] = 1.0
-    for frame, jacobian in enumerate(jacobians):
-        basis[frame, dependent] = -np.linalg.pinv(jacobian[:, dependent]) @ jacobian[:, independent]
-    return independent, basis

@@ -169,6 +169,15 @@ class TimeRangeSettings(Settings):
     end_s: float | None = setting("last time to analyze [s]; the end of the recording when absent")
 
 
+class SimulatorSettings(Settings):
+    """[simulator] of a model of another program."""
+
+    contacts: tuple[str, ...] | None = setting(
+        "contacts of a MuJoCo model that act: all, or of named geoms or bodies; none when absent",
+        option="--contacts",
+    )
+
+
 class KneeSettings(Settings):
     """[knee]."""
 
@@ -190,6 +199,7 @@ class OpenSimSettings(Settings):
     sharing: ModelSharingSettings = table(ModelSharingSettings)
     time: TimeRangeSettings = table(TimeRangeSettings)
     knee: KneeSettings = table(KneeSettings)
+    simulator: SimulatorSettings = table(SimulatorSettings)
 
 
 def model_arguments(kind: type[OpenSimSettings] = OpenSimSettings) -> dict[str, tuple[str, str]]:

@@ -187,6 +187,8 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
     }
     # the body has compared the angles with its ranges, which may be wider than a turn
     whole = {"joint_angle": None if part.angle is None else part.angle[:, part.rows], **part.whole}
+    if part.most is not None:
+        arrays["upper"] = np.maximum(part.most, sharing.least_activation)
     if like is not None:
         lower = np.full(like.lower.shape, sharing.least_activation)
         return like.with_arrays(**arrays, lower=lower, source_frames=part.source_frames, **whole)

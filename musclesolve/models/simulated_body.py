@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.messages import WarningNote, few
+from musclesolve._util.messages import WarningNote, few, shortened
 from musclesolve._util.sides import sides_of
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -47,21 +47,24 @@ class SimulatedMotion(NamedTuple):
     """Muscles at the coordinates on which they act, with the angles (T, m) there, NaN where a coordinate has none.
 
     units: of these coordinates. left: names of the other ones, and the largest force [N] and moment [N m] that remain
-    on them.
+    on them. notes: sentences on what acts and what does not. positions (T, nq): of the motion with what the model
+    computes; None where these are the given ones.
     """
 
     group: SharingGroup
     angle: Array
     units: tuple[str, ...]
     left: tuple[tuple[str, ...], float, float]
+    notes: tuple[str, ...] = ()
+    positions: Array | None = None
 
 
 class SimulatedModel(Protocol):
     """A model of another program whose muscles share moments.
 
     program: its name; file: None of a model in memory. positions: names of the nq numbers of a pose; units: ANGLE,
-    LENGTH or "" for each; ranges: least and greatest numbers (nq, 2) by the model. muscles: names of the n muscles.
-    mass [kg].
+    LENGTH or "" for each; ranges: least and greatest numbers (nq, 2) by the model. followers: names of positions that
+    others determine. muscles: names of the n muscles. mass [kg].
     """
 
     program: ClassVar[str]
@@ -78,11 +81,16 @@ class SimulatedModel(Protocol):
     @property
     def mass(self) -> float: ...  # noqa: D102
 
-    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
-        """Muscles along positions (T, nq), under the external loads of a file.
+    @property
+    def followers(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    def along(
+        self, time: Array, positions: Array, loads: Path | None = None, contacts: Sequence[str] = ()
+    ) -> SimulatedMotion:
+        """Muscles along positions (T, nq), under the external loads of a file and some contacts of the program.
 
         Raises:
-            InputError: a position is beyond its limits; the program takes no external loads, or not these.
+            InputError: a position is beyond its limits; the program takes no external loads or contacts, or not these.
         """
         ...
 
@@ -171,13 +179,34 @@ def simulated_motion(
     angle: Array,
     rate: Array,
     parameters: MuscleParameters,
+    most: Array | None = None,
     **state: Array,
 ) -> SimulatedMotion:
     """Muscles at the coordinates on which one acts, of arms (T, m, n) and forces tau (T, m) of all coordinates.
 
-    coordinates: name, unit and moved body of each; angle, rate (T, m); state: further arrays of `MuscleState`.
+    coordinates: name, unit and moved body of each; angle, rate (T, m); most: see `SharingGroup`; state: further arrays
+    of `MuscleState`. Muscles that act on no coordinate are left out.
+
+    Raises:
+        InputError: no muscle acts on any coordinate.
     """
     acts = acting(arm)
+    crosses = np.asarray(acts.any(axis=0))
+    notes, crossing = tuple[str, ...](), np.flatnonzero(crosses)
+    if not crossing.size:
+        raise input_error(
+            "bad_model",
+            where=shortened(parameters.names),
+            problem="no muscle of the model acts on a coordinate",
+            expected="muscles whose paths change with a coordinate",
+            remedy="see whether the joints that the muscles cross are in the model, and free",
+        )
+    if crossing.size < acts.shape[1]:
+        lacking = [name for name, some in zip(parameters.names, crosses, strict=True) if not some]
+        notes = (f"Muscles left out, which act on no free coordinate: {shortened(lacking)}.",)
+        acts, arm, parameters = acts[:, crossing], arm[:, :, crossing], parameters.muscles(crossing)
+        state = {name: array[:, crossing] for name, array in state.items()}
+        most = None if most is None else most[:, crossing]
     some = np.flatnonzero(acts.any(axis=1))
     names, units, bodies = map(np.array, zip(*coordinates, strict=True))
     crossed: Array = np.array([np.unique(bodies[of_muscle]).size for of_muscle in acts.T], np.float64)
@@ -197,13 +226,14 @@ def simulated_motion(
         time=time,
         angle=angle[:, some] if np.isfinite(angle[:, some]).all() else None,
         rate=rate[:, some],
+        most=most,
     )
     rest = ~acts.any(axis=1)
     force, moment = (
         float(np.linalg.norm(tau[:, rest & (units == unit)], axis=1).max()) for unit in (LENGTH, ANGLE)
     )
     left = tuple(names[rest].tolist()), force, moment
-    return SimulatedMotion(group, angle[:, some], tuple(units[some].tolist()), left)
+    return SimulatedMotion(group, angle[:, some], tuple(units[some].tolist()), left, notes)
 
 
 def problem_of(motion: SimulatedMotion, least_activation: float, reserve_weight: float | None) -> Problem:
@@ -261,9 +291,10 @@ class SimulatedBody:
         groups = separate_groups(acting(whole.state.moment_arm))
         parts = tuple(whole.part(dofs, muscles) for dofs, muscles in groups)
         assert whole.rate is not None
-        named = model.muscles, model.mass, parts
+        named = whole.state.parameters.names, model.mass, parts
         known = whole.time, whole.dofs, motion.angle, whole.rate, whole.moment
-        return cls(model, positions, motion, sharing, files, tuple(notes), *known, *named)
+        placed = positions if motion.positions is None else motion.positions
+        return cls(model, placed, motion, sharing, files, (*notes, *motion.notes), *known, *named)
 
     @property
     def warnings(self) -> list[WarningNote]:
@@ -276,7 +307,7 @@ class SimulatedBody:
                 f"No muscle acts on {few(names, 7)}, where forces of up to {force:.0f} N and moments of up to "
                 f"{moment:.0f} N m remain. The loads of the motion do not carry the model of {weight:.0f} N."
             )
-            remedy = "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise"
+            remedy = "give the loads, or let contacts of the simulator act (for MuJoCo: --loads, --contacts)"
             notes.append(WarningNote(text, "model", remedy))
         if slack.any():
             short = [self.muscles[k] for k in np.flatnonzero(slack.any(axis=0))]

@@ -24,7 +24,7 @@ from musclesolve.tables.cells import role_and_size
 from musclesolve.tables.sampled import Table
 from musclesolve.tables.settings import tables_of
 
-_OPTIONS = ("least_activation", "reserve_weight", "loads")
+_OPTIONS = ("least_activation", "reserve_weight", "loads", "contacts")
 """Keywords of settings, beside cost and solver, that such a model takes."""
 _ROLES = {ANGLE: "angle", LENGTH: "point", "": ""}
 """Unit of a position -> role of a column in a unit of it."""
@@ -53,9 +53,9 @@ def simulated_body(
     positions, notes = _positions(table, model)
     model.check_limits(positions, table.path)
     files = {"model": path, "coordinates": table.path}
-    if settings.files.loads is not None:
+    if settings.files.loads is not None and not settings.files.unloaded:
         files["loads"] = Path(settings.files.loads)
-    motion = model.along(table.time, positions, files.get("loads"))
+    motion = model.along(table.time, positions, files.get("loads"), settings.simulator.contacts or ())
     chosen, weights = find_cost(cost), settings.sharing
     method = able_solver(chosen) if solver is None else find_solver(solver)
     sharing = Sharing(
@@ -80,7 +80,8 @@ def simulated_settings(
             "conflict",
             model,
             f"only OpenSim models take {few(others)}",
-            f"of the options of share cost, solver, {', '.join(_OPTIONS[:-1])} and, for MuJoCo, {_OPTIONS[-1]}",
+            f"of the options of share cost, solver, {', '.join(_OPTIONS[:-2])} and, for MuJoCo, "
+            f"{' and '.join(_OPTIONS[-2:])}",
             "leave it out",
         )
     return stated_settings(kind, **choices)
@@ -100,6 +101,12 @@ def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:
     words = [word for name in columns for word in (name, *name.replace("/", " ").split())]
     # of a quaternion biorbd has the same name twice
     by_name = len({*names}) == len(names) and {*map(folded, names)} & {*map(folded, words)} - {""}
+    if by_name:  # what other positions determine may be absent
+        computed = [name for name in names if name in model.followers and name not in columns]
+        values = np.column_stack([values, np.zeros((len(values), len(computed)))])
+        of_angle = "angle" if "angle" in roles else ""
+        of_computed = [of_angle if units[names.index(name)] == ANGLE else "" for name in computed]
+        columns, roles = [*columns, *computed], np.array([*roles, *of_computed], dtype=object)
     if len(columns) != len(names) or (by_name and {*names} != {*columns}):
         raise _unlike(table, f"the columns beside the time are {few(columns, 12)}", model)
     if by_name:

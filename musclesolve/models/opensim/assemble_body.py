@@ -60,6 +60,14 @@ def model_body(
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     if settings.muscles.paths is not None:
         model = with_function_paths(model, settings.muscles.paths)
+    if settings.simulator.contacts is not None:
+        raise file_error(
+            "conflict",
+            model.file,
+            "contacts of a simulator, of an OpenSim model",
+            "loads that were measured, or that are predicted from the motion",
+            'leave the contacts out; loads = "predicted" computes ground reactions',
+        )
     chosen = settings.muscles
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)

@@ -80,3 +80,9 @@ def test_residuals_of_no_loads_are_not_reduced(arm: Path) -> None:
     motion = {"time": np.linspace(0.0, 1.0, 51), "flexion": np.full(51, 0.5)}
     with refused("conflict", "residual"):
         ms.share_model(arm, motion, loads="none", residual="reduced")
+
+
+def test_contacts_of_a_simulator_are_refused(arm: Path) -> None:
+    motion = {"time": np.linspace(0.0, 1.0, 51), "flexion": np.full(51, 0.5)}
+    with refused("conflict", "contacts of a simulator"):
+        ms.share_model(arm, motion, loads="none", contacts=["all"])

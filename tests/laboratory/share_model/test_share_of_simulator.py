@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -39,12 +40,15 @@ class Pendulum(SimulatedModel):
     units: tuple[str, ...] = (ANGLE,)
     muscles: tuple[str, ...] = ("front", "back")
     mass: float = MASS
+    followers: tuple[str, ...] = ()
 
     @property
     def ranges(self) -> Array:
         return np.array([[-1.0, 1.0]])
 
-    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
+    def along(
+        self, time: Array, positions: Array, loads: Path | None = None, contacts: Sequence[str] = ()
+    ) -> SimulatedMotion:
         frames, rate = len(time), np.gradient(positions, time, axis=0)
         moment = MASS * 9.81 * LENGTH * np.sin(positions)
         arm = np.broadcast_to([ARM, -ARM], (frames, 1, 2))
@@ -105,6 +109,7 @@ def test_the_command_writes_result_and_page(pendulum: Path, model: str) -> None:
 def test_every_keyword_is_taken_or_refused_by_name(pendulum: Path) -> None:
     """Also with its usual value: a model that is not filtered must not pass as filtered."""
     taken = {"cost": "force_squared", "solver": "batch", "least_activation": 0.02, "reserve_weight": 3.0}
+    taken |= {"contacts": ("floor",)}
     for name in {*share_arguments(), *taken, "moments", "side"}:
         value = taken.get(name, "r")
         given = {name: value}
@@ -124,6 +129,7 @@ def test_every_keyword_is_taken_or_refused_by_name(pendulum: Path) -> None:
     [
         (("--least-activation", 0.1, "--reserve-weight", 2, "--cost", "min_max"), 0, ""),
         (("--loads", "loads.xml"), 0, ""),
+        (("--loads", "none", "--contacts", "floor", "--contacts", "seat"), 0, ""),
         (("--side", "both"), 0, ""),
         (("--cutoff-hz", 6), 2, "only OpenSim models take cutoff_hz "),
         (("--tendon", "rigid", "--coordinate", "hip"), 2, "take tendon, dofs (--coordinate)"),

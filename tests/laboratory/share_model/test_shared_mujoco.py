@@ -189,3 +189,35 @@ def test_external_loads_act_at_their_point(tmp_path: Path) -> None:
     change = (under - without).sel(dof=["hip", "knee"]).values
     # about -y and +y through (0, 0, 1) and (0, 0, 0.6): the moment of 100 N along x at a height of 0.3 m
     np.testing.assert_allclose(change, np.tile([-70.0, 30.0], (8, 1)), atol=1e-6)
+
+
+def test_contacts_and_followers_of_the_command(tmp_path: Path) -> None:
+    """Contacts act when they are asked for, and the column of a joint that follows another one may be absent."""
+    path = leg(tmp_path, 0.25)
+    moved = motion(tmp_path, PLAIN, (1.0, 0.0, 0.0))
+    (tmp_path / "short.csv").write_text(
+        "\n".join(line.rpartition(",")[0] for line in moved.read_text(encoding="utf-8").split()),
+        encoding="utf-8",
+    )
+    plain, lacking = ms.share_model(path, moved), ms.share_model(path, tmp_path / "short.csv")
+    np.testing.assert_array_equal(lacking["joint_moment"], plain["joint_moment"])
+    pressed = ms.share_model(path, tmp_path / "short.csv", contacts=["floor"])
+    assert np.abs(pressed["joint_moment"] - plain["joint_moment"]).max() > 0.1
+    said = typed(
+        *("share", "--model", path, "--coordinates", moved, "-o", tmp_path / "out", "--contacts", "all"),
+        *("--loads", "none"),
+        env={"COLUMNS": "500"},
+    )
+    assert said.exit_code in (0, 3) and "Contacts of the simulator act" in " ".join(said.output.split())
+    idle = next(note for note in plain.attrs["notes"] if "exert no force" in note)
+    assert "floor and shin" in idle and "as --contacts does not request it" in idle
+    assert not any("Contacts of the simulator exert no force" in note for note in pressed.attrs["notes"])
+
+
+def test_limits_are_named_in_the_result(tmp_path: Path) -> None:
+    path = leg(tmp_path)
+    text = path.read_text(encoding="utf-8").replace('<joint name="knee"', '<joint name="knee" range="-90 10"')
+    path.write_text(text, encoding="utf-8")
+    result = ms.share_model(path, motion(tmp_path, PLAIN, (1.0, 1.0, 1.0)))
+    most = np.degrees(0.27) - 10.0
+    assert any(f"knee by {most:.1f} degrees in 8 of 8 frames" in note for note in result.attrs["notes"])

@@ -79,12 +79,12 @@ def test_the_simulator_satisfies_the_problem(tmp_path: Path, floor: float, toler
         engine.mj_forward(model.model, data)
         assert data.ncon > 0
     states = [ran[name] for name in ("time", "qpos", "qvel", "qacc")]
-    problem = model.problem(*states, external=np.broadcast_to(force, (300, *force.shape)))
+    problem = model.problem(*states, external=np.broadcast_to(force, (300, *force.shape)), contacts="all")
     assert problem.dof == ("hip", "knee") or len(problem.dof or ()) == 2
     produced = np.einsum("tjn,tn->tj", problem.moment_arm, problem.force_capacity * ran["act"])
     scale = np.abs(problem.moment).max()
     np.testing.assert_allclose(produced, problem.moment, atol=tolerance * scale)
-    lacking = model.problem(*states)
+    lacking = model.problem(*states, contacts="all")
     assert np.abs(lacking.moment - problem.moment).max() > 0.1 * scale
 
 
@@ -121,7 +121,13 @@ def test_controls_produce_the_activations(tmp_path: Path) -> None:
 
 
 def test_velocities_follow_from_positions(tmp_path: Path) -> None:
-    model = ms.models.mujoco.MujocoModel.read(leg(tmp_path))
+    path = leg(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    equality = text[
+        text.index("<equality>") : text.index("<tendon>")
+    ]  # which holds but softly in a simulation
+    path.write_text(text.replace(equality, ""), encoding="utf-8")
+    model = ms.models.mujoco.MujocoModel.read(path)
     ran = simulated(model.model)
     exact = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
     found = model.problem(ran["time"], ran["qpos"])
@@ -175,6 +181,191 @@ def test_other_models_are_refused(tmp_path: Path, old: str, new: str, code: str,
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     with refused(code, words):
         ms.models.mujoco.MujocoModel.read(path)
+
+
+EQUALITY = LEG[LEG.index("<equality>") : LEG.index("<tendon>")]
+
+
+def edited(folder: Path, *changes: tuple[str, str], floor: float = 0.0) -> ms.models.mujoco.MujocoModel:
+    path = leg(folder, floor)
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return ms.models.mujoco.MujocoModel.read(path)
+
+
+def test_forward_dynamics_and_the_problem_balance_to_round_off(tmp_path: Path) -> None:
+    model = edited(tmp_path, (EQUALITY, ""))
+    ran = simulated(model.model)
+    problem = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
+    produced = np.einsum("tjn,tn->tj", problem.moment_arm, problem.force_capacity * ran["act"])
+    np.testing.assert_allclose(produced, problem.moment, rtol=0.0, atol=1e-9)
+
+
+def test_limits_exert_no_force_and_are_named_by_degrees(tmp_path: Path) -> None:
+    """Half a degree beyond a limit is half a degree beyond it, and no moment; in a simulation the limit acts."""
+    free = edited(tmp_path)
+    time = np.arange(0.0, 1.0, 0.01)
+    qpos = swing(time)[0]
+    most = np.degrees(qpos[:, 1].max())
+    limited = edited(
+        tmp_path, ('name="knee" axis="0 1 0"', f'name="knee" axis="0 1 0" range="-90 {most - 0.5:.9f}"')
+    )
+    whole, within = (model.along(time, qpos) for model in (free, limited))
+    np.testing.assert_array_equal(within.group.moment, whole.group.moment)
+    notes = " ".join(within.notes)
+    assert "Limits of the simulator exert no force here. Beyond them are knee by 0.5 degrees in " in notes
+    assert "Limits" not in " ".join(whole.notes)
+    pushed = limited.problem(time, *swing(time), limits=True)
+    assert np.abs(pushed.moment - limited.problem(time, *swing(time)).moment).max() > 5.0
+
+
+def test_limits_of_tendons_and_balls_are_named(tmp_path: Path) -> None:
+    ball = '<body name="b" pos="1 0 1"><joint name="ball" type="ball" range="0 20"/><geom size="0.1"/></body>'
+    model = edited(
+        tmp_path,
+        ("</worldbody>", ball + "</worldbody>"),
+        ('<spatial name="flexor">', '<spatial name="flexor" range="0.1 0.3">'),
+    )
+    half = np.radians(12.0)
+    pose = np.tile([0.0, 0.0, 0.05, np.cos(half), np.sin(half), 0.0, 0.0], (5, 1))
+    assert model.positions[:3] == ("hip", "knee", "cap")
+    notes = " ".join(model.along(np.arange(5.0), pose).notes)
+    assert "ball by 4.0 degrees in 5 of 5 frames" in notes and "tendon flexor by " in notes
+
+
+def test_joints_that_follow_others_are_computed(tmp_path: Path) -> None:
+    """Zeros in their column are the same motion; also a follower of a follower, and a joint with one place."""
+    chain = (
+        '<joint joint1="cap" joint2="hip" active="false" polycoef="0 1 0 0 0"/>'
+        '<joint joint1="tip" joint2="cap" polycoef="0.1 2 0 0 0"/><joint joint1="pin" polycoef="0.3 0 0 0 0"/>'
+    )
+    more = "".join(
+        f'<body pos="0 {k} 1"><joint name="{name}" axis="0 1 0"/><geom size="0.05"/></body>'
+        for k, name in enumerate(("tip", "pin"), start=1)
+    )
+    model = edited(tmp_path, ("<equality>", f"<equality>{chain}"), ("</worldbody>", f"{more}</worldbody>"))
+    time = np.arange(0.0, 1.0, 0.01)
+    qpos = swing(time)[0]
+    full = np.column_stack([qpos, 0.1 + 2.0 * qpos[:, 2], np.full(100, 0.3)])
+    lacking = full.copy()
+    lacking[:, 2:] = 0.0
+    sound, computed = model.along(time, full), model.along(time, lacking)
+    assert sorted(model.followers) == ["cap", "pin", "tip"]
+    assert computed.positions is not None
+    np.testing.assert_allclose(computed.positions, full, atol=1e-12)
+    np.testing.assert_allclose(computed.group.moment, sound.group.moment, atol=1e-9)
+    said = " ".join(computed.notes)
+    assert "Equalities of the model determine 3 positions" in said and "pin by 17.2 degrees" in said
+    assert "differs" not in " ".join(sound.notes)
+    np.testing.assert_allclose(
+        model.problem(time, lacking).moment, model.problem(time, full).moment, atol=1e-9
+    )
+
+
+WALL = (
+    '<geom name="wall" type="box" size="0.02 0.5 0.5" pos="0.06 0 0.5"/><body pos="0 0 1"><joint name="hip"'
+)
+
+
+def test_contacts_act_where_they_are_asked_for(tmp_path: Path) -> None:
+    """The forces of floor and wall add to each other, as each contact depends on its own depth alone."""
+    model = edited(tmp_path, ('<body pos="0 0 1"><joint name="hip"', WALL), floor=0.2)
+    time = np.arange(0.0, 1.0, 0.01)
+    qpos = 0.1 * swing(time)[0]
+
+    def moment(*contacts: str) -> np.ndarray:
+        return np.asarray(model.along(time, qpos, None, contacts).group.moment)
+
+    none, floor, wall, every = moment(), moment("floor"), moment("wall"), moment("all")
+    np.testing.assert_array_equal(moment("none"), none)
+    assert np.abs(floor - none).max() > 1.0 and np.abs(wall - none).max() > 1.0
+    np.testing.assert_allclose(every - none, floor - none + wall - none, atol=1e-6 * np.abs(every).max())
+    free = edited(tmp_path)
+    np.testing.assert_allclose(none, free.along(time, qpos).group.moment, atol=1e-9)
+    notes = model.along(time, qpos, None, ("floor",)).notes
+    acting = next(note for note in notes if note.startswith("Contacts of the simulator act"))
+    idle = next(note for note in notes if "exert no force" in note)
+    assert "floor and shin " in acting and " N at " in acting and "wall" not in acting
+    assert "wall" in idle and " mm deep in " in idle and "floor" not in idle
+    with refused("unknown_name", "flor"):
+        model.along(time, qpos, None, ("flor",))
+
+
+def test_the_named_force_of_a_contact_is_that_of_the_simulator(tmp_path: Path) -> None:
+    model = edited(tmp_path, floor=0.21)
+    data = engine.MjData(model.model)
+    data.qpos[:] = swing(np.zeros(1))[0][0]
+    data.qpos[1] = 0.0
+    data.qpos[2] = 0.05
+    engine.mj_inverse(model.model, data)
+    total = np.zeros(3)
+    for number, contact in enumerate(data.contact):
+        force = np.zeros(6)
+        engine.mj_contactForce(model.model, data, number, force)
+        total += contact.frame.reshape(3, 3).T @ force[:3]
+    notes = model.along(np.arange(3.0), np.tile(data.qpos, (3, 1)), None, ("all",)).notes
+    assert f"floor and shin {np.linalg.norm(total):.0f} N" in " ".join(notes)
+
+
+def test_a_muscle_that_crosses_no_free_joint_is_left_out(tmp_path: Path) -> None:
+    still = (
+        '<actuator><muscle name="still" tendon="still" lengthrange="0.1 0.3" force="100"/>',
+        '<tendon><spatial name="still"><site site="trunk_front"/><site site="trunk_back"/></spatial>',
+    )
+    model = edited(tmp_path, ("<actuator>", still[0]), ("<tendon>", still[1]))
+    time = np.arange(0.0, 1.0, 0.01)
+    motion, whole = model.along(time, swing(time)[0]), edited(tmp_path).along(time, swing(time)[0])
+    assert model.muscles[0] == "still" and motion.group.state.parameters.names == tuple(MUSCLES)
+    assert "Muscles left out, which act on no free coordinate: still." in motion.notes
+    np.testing.assert_array_equal(motion.group.moment, whole.group.moment)
+    problem = model.problem(time, swing(time)[0])
+    assert problem.muscle == tuple(MUSCLES)
+    controls = model.controls(time, np.full((100, 6), 0.3), problem.muscle)
+    np.testing.assert_allclose(controls[:, :7], np.tile([0.0, *[0.3] * 6], (100, 1)))
+    with refused("unknown_name", "nix"):
+        model.controls(time, np.full((100, 1), 0.3), ("nix",))
+    others = LEG[LEG.index('<muscle name="flexor"') : LEG.index("<motor")]
+    with refused("bad_model", "no muscle of the model acts on a coordinate"):
+        edited(tmp_path, (others, still[0].removeprefix("<actuator>")), ("<tendon>", still[1])).along(
+            time, swing(time)[0]
+        )
+
+
+def test_ranges_of_control_and_force_bound_the_activation(tmp_path: Path) -> None:
+    bounded = (
+        ('<muscle name="hip_flexor"', '<muscle ctrllimited="true" ctrlrange="0 0.3" name="hip_flexor"'),
+        ('<muscle name="knee_flexor"', '<muscle forcelimited="true" forcerange="-40 0" name="knee_flexor"'),
+    )
+    model = edited(tmp_path, *bounded)
+    time = np.arange(0.0, 1.0, 0.01)
+    motion = model.along(time, swing(time)[0])
+    problem = model.problem(time, swing(time)[0])
+    upper = dict(zip(MUSCLES, problem.upper.T, strict=True))
+    assert (upper["hip_flexor"] == 0.3).all() and (upper["flexor"] == 1.0).all()
+    knee = list(MUSCLES).index("knee_flexor")
+    most = upper["knee_flexor"] * problem.force_capacity[:, knee] + problem.passive_force[:, knee]
+    assert (most <= 40.0 + 1e-9).all() and upper["knee_flexor"].min() < 0.2
+    assert "limit activations: hip_flexor 0.30, knee_flexor 0.0" in " ".join(motion.notes)
+    solution = ms.solve(model.problem(time, swing(time)[0], reserve_weight=1.0))
+    assert (solution.force[:, knee] + problem.passive_force[:, knee] <= 40.0 + 1e-6).all()
+    assert "Actuators that are no muscles exert no force: idle." in motion.notes
+
+
+def test_a_connection_that_the_motion_parts_is_named(tmp_path: Path) -> None:
+    rod = '<body name="rod" pos="0 2 1"><joint name="rod" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4"'
+    model = edited(
+        tmp_path,
+        ("</worldbody>", f'{rod} size="0.02"/></body></worldbody>'),
+        ("<equality>", '<equality><connect name="tie" body1="rod" anchor="0 0 -0.4"/>'),
+    )
+    pose = np.tile([0.1, 0.2, 0.154, 0.2], (4, 1))
+    notes = " ".join(model.along(np.arange(4.0), pose).notes)
+    assert f"does not satisfy equalities of the model: tie by {800.0 * np.sin(0.1):.0f} mm" in notes
+    pose[:, 3] = 0.0
+    assert "does not satisfy" not in " ".join(model.along(np.arange(4.0), pose).notes)
 
 
 def test_other_arrays_are_refused(tmp_path: Path) -> None:

@@ -357,9 +357,10 @@ def simulated_labels(body: SimulatedBody, analysis: MeasuredAnalysis, paths: boo
         drawing.bodies, origin, tuple(bones), (), none, np.zeros((*none.shape, 3))
     ).labels
     lines: VariablesAndAttributes = {}, {}
-    if paths and drawing.paths:
-        owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawing.paths.items()])
-        lines = path_labels(owners, np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32))
+    drawn = {name: path for name, path in drawing.paths.items() if name in body.muscles}
+    if paths and drawn:
+        owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawn.items()])
+        lines = path_labels(owners, np.concatenate(list(drawn.values()), axis=1).astype(np.float32))
     return Labels(
         variables={
             **skeleton,
