@@ -13,46 +13,61 @@ with J of the standing foot. The six columns of the root determine w. With B = J
 on the left from the file, on the right from model and motion: no load is in them. Both sides are compared as they are,
 and with all columns or one column of the file times a factor, at another time, or with two columns exchanged. A fault
 is only said where such a change brings the column to its inverse dynamics; a file that differs otherwise may belong to
-another filter or to another model.
+another filter or to another model. On a model that is fixed to the ground this is noted: a load may act on its hand.
+The cost is what the change does to moments, and to the muscle forces that share them.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, within
+from musclesolve._util.arrays import Array, Indices, Mask, at_times, within
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.messages import few
-from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, moment_cost
-from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
+from musclesolve.constants import RIGID, USUAL_COST
+from musclesolve.laboratory.checks.model.model_case import CUTOFF_HZ, SERIOUS, ModelCase, moment_cost
+from musclesolve.laboratory.results.finding import Finding, Severity, Where, error_if, finding
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.models.opensim.model import TO_GLOBAL
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.share import share_part
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import able_solver
 from musclesolve.tables.sampled import Table
 
 RIGHT = 0.08
-"""Rms difference of a right column from its inverse dynamics, over its rms; three times this is wrong."""
+"""Rms difference of a right column from its inverse dynamics, over its rms.
+
+A change explains a larger difference if it leaves less than this, and less than a third. Three times this without an
+explanation is another motion, model or load.
+"""
 LEAST = 0.05
 """Rms of inverse dynamics over the mass below which no column is judged [N m/kg]; two programs differ by 0.03."""
 SWINGS = 1.0
 """Speed of heel and tip of a foot relative to those of the other foot while it swings [m/s]."""
+END_S = 0.5 / CUTOFF_HZ
+"""Time at both ends of a motion in which filters of two programs differ [s]: half a period of the cut-off."""
 DELAYS_S = np.arange(-0.2, 0.201, 0.005)
-"""Delays that are tried [s]."""
+"""The grid of the delays that are tried [s]."""
 MOST_FRAMES = 400
+"""Number of frames that are compared and shared again: what takes a second, no limit of the judgement."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Moments of a file and of inverse dynamics in some frames (F), without what loads contribute.
 
-    own: (F, n) of n coordinates with a column. transfer: B (F, n, r) of the r columns of the root; r is 0 for a model
-    that is fixed to the ground.
+    frames: numbers (F,) in the motion. own: (F, n) of n coordinates with a column. transfer: B (F, n, r) of the r
+    columns of the root; r is 0 for a model that is fixed to the ground.
     """
 
     names: Sequence[str]
+    frames: Indices
     time: Array
     own: Array
     root: Sequence[int]  # among the coordinates
@@ -72,6 +87,8 @@ def comparison(case: ModelCase, table: Table) -> Comparison | None:
     roots = model.roots[0].coordinates if len(model.roots) == 1 else ()
     bodies_are_free = any(len(joint.coordinates) >= FREE for joint in model.roots)
     frames = within(case.time, *table.time[[0, -1]]) & np.isfinite(case.body.moment).any(axis=1)
+    first, last = case.body.every_motion.time[[0, -1]]
+    frames &= within(case.time, first + END_S, last - END_S)
     if not case.feet and not bodies_are_free:
         standing = np.zeros(len(case.time), int)
     elif len(case.feet) == 2 and bodies_are_free and {*roots} <= {*names}:
@@ -93,9 +110,8 @@ def comparison(case: ModelCase, table: Table) -> Comparison | None:
         push = foot_pushes(model, pose, [foot.body for foot in case.feet])[:, numbers]
         push = push.reshape(len(some), len(names), 2, 6)[np.arange(len(some)), :, standing[some]]
         transfer = push @ np.linalg.pinv(push[:, root])
-    return Comparison(
-        names, case.time[some], own - np.einsum("fnr,fr->fn", transfer, own[:, root]), root, transfer
-    )
+    alone = own - np.einsum("fnr,fr->fn", transfer, own[:, root])
+    return Comparison(names, some, case.time[some], alone, root, transfer)
 
 
 def _standing(case: ModelCase) -> tuple[Array, Mask]:
@@ -122,14 +138,19 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
     shared = [k for k, name in enumerate(compared.names) if name in case.body.dofs and k not in compared.root]
     found = _faults(compared, given, later, shared, LEAST * case.model.mass)
     off = np.abs(compared.without_loads(given) - compared.own).max(axis=0)
+    right = _right_moments(compared, given, later, found)
     for kind, by in dict.fromkeys((kind, round(by, 2)) for kind, by, _ in found.values()):
         alike = [k for k, (other, size, _) in found.items() if (other, round(size, 2)) == (kind, by)]
         worst = max(alike, key=lambda k: off[k])
         named = dict.fromkeys(" and ".join(sorted({compared.names[k], found[k][2]} - {""})) for k in alike)
         late = "late" if by > 0.0 else "early"
+        changed = given.copy()
+        changed[:, alike] = right[:, alike]
+        newtons, muscle = _force_change(case.body, compared, given, changed)
         values = {"names": few(named, 6), "factor": by, "size": abs(by), "late": late}
+        values |= {"newtons": newtons, "muscle": muscle, "most": float(off[worst])}
         cost = moment_cost(float(off[worst]), compared.names[worst], case.model.mass)
-        severity = error_if(cost.size > SERIOUS * case.model.mass)
+        severity: Severity = error_if(cost.size > SERIOUS * case.model.mass) if kind != "other" else "note"
         place = Where(case.body.moment_file)
         yield finding(f"moments_differ.{kind}", severity, values, place, cost=cost)
 
@@ -153,6 +174,7 @@ def _faults(
     columns at `DELAYS_S`. least: rms of the inverse dynamics that is judged [N m].
     """
     free = [k for k in range(len(compared.names)) if k not in compared.root]
+    fixed = not compared.root
     now, moved = compared.without_loads(given), [compared.without_loads(values)[:, free] for values in later]
     judged = [k for k in shared if np.linalg.norm(compared.own[:, k]) > least * np.sqrt(len(given))]
     if given.any() and judged:
@@ -168,7 +190,52 @@ def _faults(
             found[k] = fault
     explained = {k: fault for k, fault in found.items() if fault[0]}
     zero = {k: fault for k, fault in explained.items() if fault[0] == "zero"}
-    return explained if 2 * len(explained) >= len(found) else zero
+    if 2 * len(explained) < len(found):
+        explained = zero
+    differing = dict[int, Fault]((k, ("other", 0.0, "")) for k in found if fixed and k not in explained)
+    return explained | differing
+
+
+def _right_moments(
+    compared: Comparison, given: Array, later: Sequence[Array], found: Mapping[int, Fault]
+) -> Array:
+    """Moments (F, n) of a file with each faulty column as its fault explains it; NaN where the file ends before."""
+    due = compared.own + given - compared.without_loads(given)
+    right = given.copy()
+    for k, (kind, by, other) in found.items():
+        if kind in ("sign", "factor"):
+            right[:, k] = given[:, k] / by
+        elif kind == "delay":
+            right[:, k] = later[int(np.abs(DELAYS_S - by).argmin())][:, k]
+        elif kind == "exchange":
+            right[:, k] = given[:, list(compared.names).index(other)]
+        else:
+            right[:, k] = due[:, k]
+    return right
+
+
+def _force_change(body: ModelBody, compared: Comparison, given: Array, right: Array) -> tuple[float, str]:
+    """The largest change of a muscle force [N] from moments (F, n) to right ones, and the muscle; rigid tendons."""
+    cost = body.sharing.cost if "emg" not in body.sharing.cost.data else find_cost(USUAL_COST)
+    sharing = replace(body.sharing, cost=cost, solver=able_solver(cost), tendon=RIGID)
+    largest = 0.0, ""
+    for part in body.parts:
+        columns = [compared.names.index(dof) if dof in compared.names else None for dof in part.dofs]
+        shared = part.frames(compared.frames, loaded=sharing.reads_reactions)
+        forces = []
+        for moments in (given, right):
+            moment = shared.moment.copy()
+            for row, column in enumerate(columns):
+                if column is not None:
+                    moment[:, row] = moments[:, column]
+            with warnings.catch_warnings():  # of moments that no muscles produce: the finding says more
+                warnings.simplefilter("ignore")
+                solution = share_part(replace(shared, moment=moment), sharing).solution
+            forces.append(np.where(solution.solved[:, None], solution.force, np.nan))
+        differing = np.nan_to_num(np.abs(forces[1] - forces[0])).max(axis=0)
+        muscle = int(differing.argmax())
+        largest = max(largest, (float(differing[muscle]), part.state.parameters.names[muscle]))
+    return largest
 
 
 def _fault(
@@ -182,7 +249,7 @@ def _fault(
             return np.inf
         return float(np.linalg.norm((moments - due)[known]) / max(float(np.linalg.norm(due[known])), 1e-12))
 
-    if left(given) < 3.0 * RIGHT:
+    if (before := left(given)) < RIGHT:
         return None
     if not given.any():
         return "zero", 0.0, ""
@@ -192,4 +259,6 @@ def _fault(
     tried += [(left(moved), "delay", float(by), "") for by, moved in zip(DELAYS_S, later, strict=True)]
     tried += [(left(moments), "exchange", 0.0, name) for name, moments in others.items()]
     share, kind, by, other = min(tried)
-    return (kind, by, other) if share < RIGHT else ("", 0.0, "")
+    if share < min(RIGHT, before / 3.0):
+        return kind, by, other
+    return ("", 0.0, "") if before > 3.0 * RIGHT else None
