@@ -131,6 +131,11 @@ class ModelMuscleSettings(Settings):
         option="--muscle",
         argument="muscles",
     )
+    without: tuple[str, ...] | None = setting(
+        "muscles of the model that are left out, also ones with parts that are not supported",
+        option="--without-muscle",
+        argument="without_muscles",
+    )
     paths: str | None = setting(
         "file of lengths as functions of coordinates (XML, FunctionBasedPath), which replace the model's; the model's "
         "own when absent"

@@ -71,7 +71,7 @@ def model_body(
     chosen = settings.muscles
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
-    choice = shared_choice(model, dofs, chosen.names, side, without or ())
+    choice = shared_choice(model, dofs, chosen.names, side, without or (), chosen.without or ())
     axes_notes = _axes_notes(model, moments is not None, settings.files.predicted)
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}

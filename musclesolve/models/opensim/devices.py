@@ -67,6 +67,29 @@ def limit_force(
     return np.asarray(spring - damping * (below + above) * x[:, 1])
 
 
+def exponential_limit(
+    x: Array, limits: tuple[float, float], lower: tuple[float, float], upper: tuple[float, float]
+) -> Array:
+    """OpenSim's ExponentialCoordinateLimitForce: f = a_l exp(b_l (q_l - q)) - a_u exp(b_u (q - q_u)).
+
+    lower, upper: shapes (a, b).
+    """
+    q = x[:, 0]
+    return np.asarray(
+        lower[0] * np.exp(-lower[1] * (q - limits[0])) - upper[0] * np.exp(upper[1] * (q - limits[1]))
+    )
+
+
+def linear_stop(x: Array, limits: tuple[float, float], stiffness: float, damping: float) -> Array:
+    """OpenSim's CoordinateLinearStopForce: f = min(0, -k (q - q_u) (1 + d qd)) above a limit, likewise below one.
+
+    It never pulls back to the limit.
+    """
+    above, below = np.maximum(x[:, 0] - limits[1], 0.0), np.minimum(x[:, 0] - limits[0], 0.0)
+    down = np.minimum(-stiffness * above * (1.0 + damping * x[:, 1]), 0.0)
+    return np.asarray(down + np.maximum(-stiffness * below * (1.0 - damping * x[:, 1]), 0.0))
+
+
 def bushing_force(x: Array, parts: Sequence[tuple[Law, slice]], damping: Array) -> Array:
     """f_i = -g_i(x) - d_i xd_i of six functions g of parts of a deflection (T, 6), with the damping (6,) of rates."""
     forces = [function(x[:, part]) for function, part in parts]
@@ -179,7 +202,8 @@ def read_device(
     def formula(tag: str, *variables: str) -> Law | None:
         return read_formula(element.text_of(tag) or "0", variables)
 
-    kind, coordinate = element.tag, last_part(element.text_of("coordinate"))
+    kind = element.tag
+    coordinate = last_part(element.text_of("coordinate") or element.text_of("socket_coordinate"))
     law: Law | None = None
     frames: tuple[Frame, Frame] | None = None
     if kind == "SpringGeneralizedForce":
@@ -196,6 +220,22 @@ def read_device(
             stiffness=(number("lower_stiffness", 1.0) / unit, number("upper_stiffness", 1.0) / unit),
             damping=number("damping", 0.001) / unit,
             transition=unit * number("transition", 0.1),
+        )
+    elif kind == "ExponentialCoordinateLimitForce":
+        shapes = [element.filled(f"{end}_shape_parameters") for end in ("lower", "upper")]
+        low, high = (np.zeros(2) if shape is None else shape.numbers(2) for shape in shapes)
+        law = partial(
+            exponential_limit,
+            limits=(number("lower_limit"), number("upper_limit")),
+            lower=(float(low[0]), float(low[1])),
+            upper=(float(high[0]), float(high[1])),
+        )
+    elif kind in ("CoordinateLinearStop", "CoordinateLinearStopForce"):
+        law = partial(
+            linear_stop,
+            limits=(number("lower_limit", number("q_low")), number("upper_limit", number("q_high"))),
+            stiffness=number("stiffness"),
+            damping=number("damping", number("dissipation")),
         )
     elif kind.endswith("BushingForce"):
         # an expression is a function of the whole deflection, any other function of its own part

@@ -1,6 +1,6 @@
 """Skeleton and muscles of an OpenSim model, in OpenSim's own axes (x forward, y up, z right)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -422,13 +422,13 @@ class OpenSimModel:
             pairs.append((muscle, lacking))
         return pairs
 
-    def require_paths(self) -> None:
-        """Check that every muscle of the file has a path of points.
+    def require_paths(self, without: Collection[str] = ()) -> None:
+        """Check that every other muscle of the file has a path of points.
 
         Raises:
             InputError: a muscle has a path of another kind.
         """
-        for name in self.pathless:
+        for name in (name for name in self.pathless if name not in without):
             raise self._lacking(name, [f"path of {name}"])
 
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
@@ -438,7 +438,7 @@ class OpenSimModel:
             self.file,
             f"muscle {muscle} needs {kinds}",
             "joints, constraints, points and wrap objects of the kinds that are supported",
-            "leave this muscle out, or replace these elements in OpenSim"
+            f"leave this muscle out (--without-muscle {muscle}), or replace these elements in OpenSim"
             + " (or give its length as a function of coordinates, fitted there: --paths FILE)"
             * (muscle in self.pathless),
         )

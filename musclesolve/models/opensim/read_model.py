@@ -28,11 +28,14 @@ from musclesolve.models.opensim.xml_tree import (
     Element,
     components,
     last_part,
+    name_all,
     read_xml,
     upgrade,
 )
 from musclesolve.tables.text_file import file_path, suffix_of
 
+LONGEST_BONE = 5.0
+"""Largest place on a body of a model in meters [m]: no bone of an animal is longer."""
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 """Rows and columns of the entries of <inertia> in the matrix."""
@@ -77,7 +80,9 @@ def read_osim(path: str | Path) -> OpenSimModel:
     root = read_xml(path)
     model = _model(root)
     defaults = {child.tag: child for holder in (root, model) for child in holder.listed("defaults")}
+    name_all((*model.listed("ForceSet"), *model.listed("ConstraintSet")))
     context = Context(root, defaults, components(model))
+    context.notes += _unit_notes(model)
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
         if len(named) > MOST_PARTS:
@@ -206,12 +211,36 @@ def _model(root: Element) -> Element:
         )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
         root.fail("bad_format", f"the file has version {root.version or 'none'}", expected, remedy)
-    units = " ".join(model.text_of("length_units").lower().split())
-    if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
-        model.fail("bad_units", f"lengths are in {units}", "meters", "scale the model")
     if int(root.version) < CURRENT:
         upgrade(model)
     return model
+
+
+def _unit_notes(model: Element) -> list[str]:
+    """A sentence on a stated unit of length other than meters, which OpenSim ignores.
+
+    Refused where a place on a body is farther than any bone is long: then the numbers are in this unit.
+    """
+    units = " ".join(model.text_of("length_units").lower().split())
+    if units in ("", "unassigned", "meters", "m", "meter"):
+        return []
+    farthest = 0.0
+    for element in model.descendants():
+        if element.tag in ("translation", "location", "location_in_parent", "mass_center"):
+            values = element.finite_numbers()
+            if values is not None and values.size:
+                farthest = max(farthest, float(np.abs(values).max()))
+    if farthest > LONGEST_BONE:
+        model.fail(
+            "bad_units",
+            f"lengths are in {units}, and places on bodies reach {farthest:g}",
+            f"places in meters, of at most {LONGEST_BONE:g}",
+            "scale the model to meters",
+        )
+    return [
+        f"The model states lengths in {units}; its places, of at most {farthest:.3g}, are read as meters, as OpenSim "
+        "reads them. Correct <length_units> if they are meters."
+    ]
 
 
 def _of_another_program(file: Path, program: str) -> InputError:

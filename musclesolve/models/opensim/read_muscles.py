@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import WarningNote
+from musclesolve._util.messages import WarningNote, shortened
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.devices import read_device
 from musclesolve.models.opensim.functions import Constant
@@ -285,6 +285,7 @@ def read_muscles(
     """
     muscles, pathless = dict[str, OpenSimMuscle](), dict[str, OpenSimMuscle]()
     devices: list[Device] = []
+    resting = list[str]()
     forces = model.listed("ForceSet")
     elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
@@ -324,6 +325,11 @@ def read_muscles(
                 context.unsupported[f"force {element.name}"] = element.tag
             else:
                 devices.append(device)
+        elif element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
+            moved = last_part(element.text_of("coordinate") or element.text_of("socket_coordinate"))
+            resting.append(f"{element.name} ({element.tag}{f' of {moved}' * bool(moved)})")
+    if resting:
+        context.notes.append(f"Actuators of the model exert no force: {shortened(resting)}.")
     return muscles, pathless, tuple(devices)
 
 
@@ -421,7 +427,19 @@ def _muscle(
 ) -> OpenSimMuscle:
     # all these parameters have a default
     limits_of = _table()["muscle"].items()
-    numbers: dict[str, Any] = {tag: _number(context, element, tag, limits) for tag, limits in limits_of}
+    timed = element.tag.startswith(_TIMED)
+    numbers: dict[str, Any] = {
+        tag: _number(context, element, tag, limits)
+        for tag, limits in limits_of
+        if not (timed and tag == _VELOCITY)
+    }
+    if timed:  # these muscles divide by a time, whatever velocity they state
+        scale = context.number(element, "time_scale", 0.1)
+        if not scale > 0.0:
+            element.fail(
+                "bad_model", f"time_scale is {scale:g}", "a positive time [s]", "correct <time_scale>"
+            )
+        numbers[_VELOCITY] = 1.0 / scale
     numbers["pennation_angle"] = numbers.pop("pennation_angle_at_optimal")
     return OpenSimMuscle(
         **vars(line),
@@ -435,6 +453,11 @@ def _muscle(
         ),
         by_function=function,
     )
+
+
+_TIMED = ("Schutte1993Muscle", "Delp1990Muscle")
+"""Muscles whose velocity curve is over v time_scale / L0."""
+_VELOCITY = "max_contraction_velocity"
 
 
 def _control(context: Context, element: Element, tag: str, otherwise: float) -> float:

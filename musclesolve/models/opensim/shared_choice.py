@@ -71,6 +71,7 @@ def shared_choice(
     muscles: Sequence[str] | None = None,
     side: str = "both",
     without: Sequence[str] = (),
+    without_muscles: Sequence[str] = (),
 ) -> SharedChoice:
     """Look up the requested coordinates and muscles, or choose them.
 
@@ -83,6 +84,7 @@ def shared_choice(
         muscles: names; by default all that act on these coordinates.
         side: "r" or "l" leaves out the coordinates and muscles of the other side (_l or _r), except requested names.
         without: names of coordinates that are left out, whose moments no muscle has to produce.
+        without_muscles: names of muscles that are left out, also ones with parts that are not supported.
     """
     check_choice(side, "side", LEFT_OUT)
     crossing, other = model.crossing, LEFT_OUT[side]
@@ -91,7 +93,18 @@ def shared_choice(
         return frozenset().union(*(crossing[name] for name in names))
 
     requested = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
-    candidates = requested or _usual_muscles(model, other)
+    rest = _known(without_muscles, (*model.muscles, *model.pathless), "muscle", model)
+    if both := [name for name in requested or () if name in rest]:
+        fault = f"{', '.join(both)}: muscles to be shared and left out"
+        remedy = "remove them from one of the two lists"
+        raise input_error(
+            "conflict",
+            where="without_muscles",
+            problem=fault,
+            expected="a muscle that is shared, or left out",
+            remedy=remedy,
+        )
+    candidates = requested or _usual_muscles(model, other, rest)
     halved = prescribed = toes = tuple[str, ...]()
     excluded = _known(without, model.coordinates, "coordinate", model)
     if dofs is None:
@@ -102,7 +115,7 @@ def shared_choice(
             if name in free and not coordinate.locked and not (other and name.endswith(other))
         )
         if other and not requested:
-            across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
+            across = crossed(name for name in _usual_muscles(model, "", rest) if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)
         held = frozenset().union(*(one.involved for one in model.other_constraints if one.kind == PRESCRIBED))
@@ -163,8 +176,11 @@ def shared_choice(
         "Coordinates left out, which the model prescribes over time: {}. Their values come from the file, and the "
         "prescription bears their moments; name all coordinates to share these.": prescribed,
         "Coordinates left out as requested: {}.": excluded,
+        "Muscles left out as requested: {}.": rest,
         "Muscles left out, which the model switches off: {}.": [
-            name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates
+            name
+            for name, muscle in model.muscles.items()
+            if not muscle.enabled and name not in (*candidates, *rest)
         ],
         "Muscles left out, which act on no shared coordinate: {}.": [
             name for name in candidates if name not in acting
@@ -200,10 +216,10 @@ def _is_contact(part: str, model: OpenSimModel) -> bool:
     )
 
 
-def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
-    """Names of all muscles that the model does not disable; each must have a path."""
-    model.require_paths()
-    enabled = [name for name, muscle in model.muscles.items() if muscle.enabled]
+def _usual_muscles(model: OpenSimModel, other: str, without: Sequence[str]) -> tuple[str, ...]:
+    """Names of all other muscles that the model does not disable; each must have a path."""
+    model.require_paths(without)
+    enabled = [name for name, muscle in model.muscles.items() if muscle.enabled and name not in without]
     return tuple(name for name in enabled if not (other and name.endswith(other)))
 
 

@@ -326,6 +326,9 @@ def upgrade(model: Element) -> None:
             if disabled is not None and element.find(switch) is None:
                 disabled.text = "false" if disabled.flag() else "true"
                 disabled.tag = switch
+    for element in (*model.listed("ForceSet"), *model.listed("ConstraintSet")):
+        if element.tag.endswith("BushingForce") or element.tag == "WeldConstraint":
+            _use_offsets(element)
     for muscle in model.listed("ForceSet"):
         _rename(muscle, _MUSCLE)
         for path in (child for child in muscle.children if child.tag == "GeometryPath"):
@@ -403,6 +406,37 @@ def _use_frames(joint: Element) -> None:
         sockets = [joint.require(f"socket_{end}") for end in _ENDS]
         for socket, end in zip(sockets, reversed(_ENDS), strict=True):
             socket.tag = f"socket_{end}"
+
+
+def _use_offsets(element: Element) -> None:
+    """Convert two bodies, and a place and a turn in each, to the two offset frames of a bushing or a weld."""
+    for end in "12":
+        body = element.filled(f"body_{end}")
+        if body is None or element.filled(f"socket_frame{end}") is not None:
+            continue
+        frame = Element("PhysicalOffsetFrame", f"{element.name}_{end}", element.file, element.line)
+        _child(frame, "socket_parent", body.text)
+        for tag, old in (("translation", "location"), ("orientation", "orientation")):
+            stated = element.find(f"{old}_body_{end}")
+            if stated is not None:
+                frame.children.append(stated)
+                element.children.remove(stated)
+                stated.tag = tag
+        _child(element, "frames").children.append(frame)
+        body.tag, body.text = f"socket_frame{end}", frame.name
+
+
+def name_all(elements: Iterable[Element]) -> None:
+    """Name the elements that have no name by their class and number among all, in place."""
+    elements = list(elements)
+    taken = {element.name for element in elements}
+    for number, element in enumerate(elements, start=1):
+        if not element.name:
+            name = f"{element.tag}_{number}"
+            while name in taken:
+                name += "_"
+            element.name = name
+            taken.add(name)
 
 
 _NO_COMPONENTS = ("defaults", "groups", "Appearance", "attached_geometry")
@@ -534,6 +568,8 @@ class Context:
         """The frame of an element, on its body; None for an unsupported kind."""
         if frame.tag in ("Body", "Ground"):
             return Frame(frame.name if frame.tag == "Body" else GROUND, np.eye(3), np.zeros(3))
+        if frame.tag == "StationDefinedFrame":
+            return self._of_stations(frame, inside)
         if frame.tag != "PhysicalOffsetFrame":
             self.unsupported[f"frame {frame.path}"] = frame.tag
             return None
@@ -550,6 +586,51 @@ class Context:
             return None
         angles, place = (frame.vector_in(tag, 0.0) for tag in ("orientation", "translation"))
         return Frame(parent.body, parent.rotation @ rotation_xyz(angles), parent.place(place))
+
+    def _of_stations(self, frame: Element, inside: int) -> Frame | None:
+        """The frame of a StationDefinedFrame: one axis along a to b, one along (b - a) x (c - a), its origin a station.
+
+        None where a station lies on a frame of an unsupported kind, or the stations are on several bodies.
+        """
+        stations = {station.path: station for station in self.of_kind("Station")}
+        places, bodies = list[Array](), set[str]()
+        for end in ("point_a", "point_b", "point_c", "origin_point"):
+            socket = frame.require(f"socket_{end}")
+            station = stations.get(self.path_of(frame, socket))
+            if station is None or inside > _NESTED:
+                socket.fail(
+                    "unknown_name",
+                    f"there is no station '{socket.text.strip()}'",
+                    "the path of a station",
+                    "write the whole path, /bodyset/BODY/STATION",
+                )
+            base = self.pose(self.connectee(station, station.require("socket_parent_frame")), inside + 1)
+            if base is None:
+                return None
+            places.append(base.place(station.vector_in("location", 0.0)))
+            bodies.add(base.body)
+        a, b, c, origin = places
+        words = [frame.text_of("ab_axis") or "+x", frame.text_of("ab_x_ac_axis") or "+y"]
+        signed = [(-1.0 if word.startswith("-") else 1.0, "xyz".find(word.strip("+-"))) for word in words]
+        along, across = b - a, np.cross(b - a, c - a)
+        sizes = float(np.linalg.norm(along)), float(np.linalg.norm(across))
+        (one, first), (other, second) = signed
+        if len(bodies) > 1 or min(sizes) < _FLAT or {first, second} - {0, 1, 2} or first == second:
+            frame.fail(
+                "bad_model",
+                "its stations and axes define no frame",
+                "three stations of one body that form a triangle, and two different axes",
+                "correct the stations or axes",
+            )
+        axes = np.zeros((3, 3))
+        axes[:, first], axes[:, second] = one * along / sizes[0], other * across / sizes[1]
+        third = 3 - first - second
+        axes[:, third] = np.cross(axes[:, (third + 1) % 3], axes[:, (third + 2) % 3])
+        return Frame(bodies.pop(), axes, origin)
+
+
+_FLAT = 1e-9
+"""Least length [m] and area [m2] of the triangle of a StationDefinedFrame."""
 
 
 def read_function(element: Element, count: int = 1) -> ByPartials | None:

@@ -100,10 +100,60 @@ def same_lengths_as_opensim(model) -> None:
 
 
 def test_an_unsupported_frame_is_an_error_where_it_is_needed(tmp_path: Path) -> None:
-    text = with_components('<StationDefinedFrame name="spot"/>')
+    text = with_components('<CurvedFrame name="spot"/>')
     assert attached_to(tmp_path, "/bodyset/tibia_r", text).chosen()
     with refused("unsupported", "three_r"):
         attached_to(tmp_path, "/spot", text).chosen()
+
+
+STATIONS = {"a": "0.01 0.02 0.03", "b": "0.05 0.12 -0.03", "c": "-0.02 0.3 0.1", "o": "0.1 -0.1 0.05"}
+
+
+def station_frame(axes: tuple[str, str]) -> str:
+    """A frame by stations on the femur."""
+    stations = "".join(
+        f'<Station name="{name}"><socket_parent_frame>/bodyset/femur_r</socket_parent_frame>'
+        f"<location>{place}</location></Station>"
+        for name, place in STATIONS.items()
+    )
+    sockets = "".join(f"<socket_point_{name}>/{name}</socket_point_{name}>" for name in "abc")
+    return (
+        f'{stations}<StationDefinedFrame name="spot">{sockets}<socket_origin_point>/o</socket_origin_point>'
+        f"<ab_axis>{axes[0]}</ab_axis><ab_x_ac_axis>{axes[1]}</ab_x_ac_axis></StationDefinedFrame>"
+    )
+
+
+@pytest.mark.parametrize("axes", [("+x", "+y"), ("-z", "+x"), ("+y", "-z")])
+def test_a_frame_by_stations(tmp_path: Path, axes: tuple[str, str]) -> None:
+    """Its axes are along a to b and across the triangle, its origin a station; lengths are those of OpenSim."""
+    model = attached_to(tmp_path, "/spot", with_components(station_frame(axes)))
+    frame = model.muscles["three_r"].points[0].frame
+    a, b, c, origin = (np.array(place.split(), float) for place in STATIONS.values())
+    along, across = b - a, np.cross(b - a, c - a)
+    for word, direction in zip(axes, (along, across), strict=True):
+        column = frame.rotation[:, "xyz".index(word[1])] * (-1.0 if word[0] == "-" else 1.0)
+        np.testing.assert_allclose(column, direction / np.linalg.norm(direction), atol=1e-12)
+    assert np.linalg.det(frame.rotation) == pytest.approx(1.0)
+    np.testing.assert_allclose(frame.position, origin)
+    assert frame.body == "femur_r" and not model.unsupported
+    same_lengths_as_opensim(model)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("/a<", "/nix<", ["unknown_name", "no station '/nix'"]),
+        ("<ab_axis>+x", "<ab_axis>+y", ["bad_model", "define no frame"]),
+        (STATIONS["c"], STATIONS["b"], ["bad_model", "define no frame"]),
+    ],
+)
+def test_stations_that_define_no_frame_are_refused(
+    tmp_path: Path, old: str, new: str, words: list[str]
+) -> None:
+    text = station_frame(("+x", "+y"))
+    assert old in text
+    with refused(*words):
+        attached_to(tmp_path, "/spot", with_components(text.replace(old, new)))
 
 
 @pytest.mark.thorough

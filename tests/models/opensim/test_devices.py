@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from old_layout import save_old
 from opensim_answers import answers, task
 from plain_leg import TEXT
 from small_model import point
@@ -123,6 +124,96 @@ def test_moments_equal_opensim(tmp_path: Path, kind: str) -> None:
     of_joints = [found[0, model.coordinate_number[name]] for name in ("knee_angle_r", "ankle_angle_r")]
     np.testing.assert_allclose(of_joints, expected, atol=1e-10)
     np.testing.assert_allclose(wrench.sum(axis=1), 0.0, atol=1e-10)  # equal and opposite forces
+
+
+def moments(
+    model: ms.models.opensim.OpenSimModel, value: dict[str, np.ndarray], speed: dict[str, np.ndarray]
+):
+    """Moments (T, K) of the devices of a model about all coordinates."""
+    frames = len(next(iter(value.values())))
+    still = {name: np.zeros(frames) for name in value}
+    motion = model_motion(model, np.arange(float(frames)), value, speed, still)
+    bodies = body_dynamics(model, motion)
+    wrench, force = device_forces(model, motion, bodies)
+    return joint_forces(model, bodies.pose, wrench) + force
+
+
+def swinging() -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Values and speeds of a motion in which the knee leaves -0.8 to -0.2 rad on both sides, in both directions."""
+    phase = np.linspace(0.0, 2.0 * np.pi, 60)
+    value = {name: mean + 0.5 * np.sin((k + 1) * phase) for k, (name, mean) in enumerate(POSE.items())}
+    return value, {name: 2.0 * np.cos((2 * k + 1) * phase) for k, name in enumerate(RATE)}
+
+
+def test_limits_by_exponentials_are_their_formula(tmp_path: Path) -> None:
+    """The class is younger than the package `opensim` of the tests."""
+    content = (
+        "<socket_coordinate>/jointset/knee_r/knee_angle_r</socket_coordinate><lower_limit>-0.8</lower_limit>"
+        "<upper_limit>-0.2</upper_limit><lower_shape_parameters>2 6</lower_shape_parameters>"
+        "<upper_shape_parameters>3 5</upper_shape_parameters>"
+    )
+    model = ms.read_osim(with_force(tmp_path, "ExponentialCoordinateLimitForce", content))
+    value, speed = swinging()
+    knee = value["knee_angle_r"]
+    expected = 2.0 * np.exp(-6.0 * (knee + 0.8)) - 3.0 * np.exp(5.0 * (knee + 0.2))
+    found = moments(model, value, speed)
+    np.testing.assert_allclose(found[:, model.coordinate_number["knee_angle_r"]], expected, atol=1e-12)
+    assert model.unsupported == {} and np.count_nonzero(np.abs(found).max(axis=0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits"),
+    [
+        ("CoordinateLinearStopForce", "<lower_limit>-0.8</lower_limit><upper_limit>-0.2</upper_limit>"),
+        ("CoordinateLinearStop", "<q_low>-0.8</q_low><q_high>-0.2</q_high>"),
+    ],
+)
+def test_linear_stops_push_back_and_never_pull(tmp_path: Path, kind: str, limits: str) -> None:
+    content = f"{ON_KNEE}<stiffness>50</stiffness><damping>0.9</damping>{limits}"
+    model = ms.read_osim(with_force(tmp_path, kind, content))
+    value, speed = swinging()
+    found = moments(model, value, speed)[:, model.coordinate_number["knee_angle_r"]]
+    knee, rate = value["knee_angle_r"], speed["knee_angle_r"]
+    within = (knee >= -0.8) & (knee <= -0.2)
+    above, below = knee > -0.2, knee < -0.8
+    assert within.any() and above.any() and below.any() and (found[within] == 0.0).all()
+    assert (found[above] <= 0.0).all() and (found[below] >= 0.0).all()
+    damped = 1.0 + 0.9 * np.where(above, rate, -rate)
+    assert (found[~within & (damped < 0.0)] == 0.0).any()  # it would pull
+    pushes = ~within & (damped > 0.0)
+    depth = np.where(above, knee + 0.2, knee + 0.8)
+    np.testing.assert_allclose(found[pushes], (-50.0 * depth * damped)[pushes], atol=1e-12)
+
+
+OLD_BUSHING = (
+    "<body_1>tibia_r</body_1><body_2>calcn_r</body_2><location_body_1>0.01 -0.38 0.02</location_body_1>"
+    "<orientation_body_1>0.1 0.2 -0.3</orientation_body_1><location_body_2>0.02 0.01 -0.01</location_body_2>"
+    "<orientation_body_2>0.3 -0.1 0.2</orientation_body_2>"
+)
+
+
+@pytest.mark.parametrize("kind", ["BushingForce", "ExpressionBasedBushingForce"])
+def test_bushings_of_version_3_and_without_names(tmp_path: Path, kind: str) -> None:
+    """Two bodies with places and turns are the two offset frames of version 4; no name is no obstacle."""
+    frames = f"<socket_frame1>f1</socket_frame1><socket_frame2>f2</socket_frame2><frames>{TILTED}</frames>"
+    law = DEVICES[kind][0].replace(frames, "").replace(THIGH_AND_SHANK, "")
+    new = ms.read_osim(with_force(tmp_path, kind, frames + law))
+    forces = f"<{kind}>{OLD_BUSHING}{law}</{kind}>" * 2 + "</objects></ForceSet>"
+    text = TEXT.replace("</objects></ForceSet>", forces)
+    old = ms.read_osim(save_old(tmp_path / "old.osim", text, 30000))
+    assert len({device.name for device in old.devices}) == 2 and old.unsupported == {}
+    of_new, of_old = moments(new, *swinging()), moments(old, *swinging())
+    assert np.abs(of_new).max() > 0.5
+    np.testing.assert_allclose(of_old, 2.0 * of_new, atol=1e-10)
+
+
+def test_actuators_are_named_as_what_exerts_no_force(tmp_path: Path) -> None:
+    model = ms.read_osim(with_force(tmp_path, "CoordinateActuator", ON_KNEE))
+    assert model.notes == (
+        "Actuators of the model exert no force: device (CoordinateActuator of knee_angle_r).",
+    )
+    off = f"{ON_KNEE}<appliesForce>false</appliesForce>"
+    assert ms.read_osim(with_force(tmp_path, "CoordinateActuator", off)).notes == ()
 
 
 OF_MOTION = {
