@@ -66,3 +66,16 @@ def test_contacts_of_a_simulator_are_refused(arm: Path) -> None:
     motion = {"time": np.linspace(0.0, 1.0, 51), "flexion": np.full(51, 0.5)}
     with refused("conflict", "contacts of a simulator"):
         ms.share_model(arm, motion, loads="none", contacts=["all"])
+
+
+def test_the_command_leaves_a_muscle_out(arm: Path, tmp_path: Path) -> None:
+    """The biceps alone bears the weight of the forearm."""
+    time = np.linspace(0.0, 1.0, 101)
+    ms.tables.write_mot(tmp_path / "ik.mot", Table(time, ("flexion",), np.full((101, 1), 30.0), True, Path()))
+    inputs = ["share", "--model", arm, "--coordinates", tmp_path / "ik.mot", "--loads", "none"]
+    done = typed(*inputs, "--without-muscle", "triceps", "-o", tmp_path / "out")
+    assert done.exit_code == 0 and "Muscles left out as requested: triceps." in done.output
+    result = ms.read_result(tmp_path / "out" / "result.nc")
+    assert result["muscle"].values.tolist() == ["biceps"]
+    arms, force = result["moment_arm"].values[50, 0, 0], result["muscle_force"].values[50, 0]
+    assert arms * force == pytest.approx(MASS * GRAVITY * LENGTH * 0.5, rel=1e-6)

@@ -114,3 +114,21 @@ def test_coordinates_between_bodies(small) -> None:
     assert small.coordinates_between(["tibia_r"]) == set()
     assert small.coordinates_between(["ground", "pelvis"]) == {"px", "py", "pz", "tx", "ty", "tz"}
     assert np.isfinite([each.default for each in small.coordinates.values()]).all()
+
+
+def test_muscles_are_left_out_by_name(tmp_path: Path) -> None:
+    """Also one whose path is not supported, which stops the choice of all muscles."""
+    model = read_osim(save_model(tmp_path))
+    choice = shared_choice(model, without_muscles=["two_r"])
+    assert choice.names == ("one_r", "three_r")
+    assert "Muscles left out as requested: two_r." in choice.notes
+    with refused("unknown_name", "nix"):
+        shared_choice(model, without_muscles=["nix"])
+    with refused("conflict", "two_r", "left out"):
+        shared_choice(model, muscles=["two_r"], without_muscles=["two_r"])
+    start = TEXT.index('<GeometryPath name="path">', TEXT.index('"two_r"'))
+    end = TEXT.index("</GeometryPath>", start) + len("</GeometryPath>")
+    odd = read_osim(save_model(tmp_path, TEXT[:start] + '<OddPath name="path"/>' + TEXT[end:]))
+    with refused("unsupported", "two_r", "--without-muscle two_r"):
+        shared_choice(odd)
+    assert shared_choice(odd, without_muscles=["two_r"]).names == ("one_r", "three_r")

@@ -120,6 +120,29 @@ def loop(request: pytest.FixtureRequest, tmp_path: Path):
     return ms.read_osim(path), AT_REST[request.param]
 
 
+OLD = {
+    "PointConstraint": f"<body_1>rod</body_1><body_2>rocker</body_2>{PLACES}",
+    "WeldConstraint": "<body_1>rod</body_1><body_2>rocker</body_2><location_body_1>0.3 0.1 0</location_body_1>"
+    "<orientation_body_1>0 0.1 0</orientation_body_1><location_body_2>0.1012 0.1749 -0.0087</location_body_2>"
+    "<orientation_body_2>-0.1041 -0.1459 -0.0156</orientation_body_2>",
+}
+
+
+@pytest.mark.parametrize("kind", OLD)
+def test_constraints_of_version_3_close_the_same_loop(tmp_path: Path, kind: str) -> None:
+    """Version 3 states two bodies, and places and turns in them, without names of constraints where there are none."""
+    text = model_text(kind)
+    (tmp_path / "new.osim").write_text(text, encoding="utf-8")
+    old = text.replace(CONSTRAINTS[kind], OLD[kind]).replace('Version="40500"', 'Version="30000"')
+    (tmp_path / "old.osim").write_text(old.replace(f'<{kind} name="link">', f"<{kind}>"), encoding="utf-8")
+    models = [ms.read_osim(tmp_path / f"{name}.osim") for name in ("new", "old")]
+    assert all(model.in_loops and not model.unsupported for model in models)
+    pose = {name: np.array([AT_REST[kind][name][0]]) for name in independent(models[0])}
+    assert independent(models[1]) == list(pose)
+    new_values, old_values = (coordinate_values(model, pose) for model in models)
+    np.testing.assert_allclose(old_values, new_values, atol=1e-12)
+
+
 def independent(model) -> list[str]:
     driven = {coupler.dependent for coupler in model.couplers}
     return [name for name in model.coordinates if name not in driven]

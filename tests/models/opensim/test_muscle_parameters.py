@@ -128,3 +128,18 @@ def test_strains_of_tendons_by_word(mixed) -> None:
         muscle_parameters(every, tendon_strain={"gasmed_l": 0.08})
     with refused("unknown_name", "achilles", "one_r, two_r"):
         muscle_parameters([one, two], tendon_strain={"achilles": 0.08})
+
+
+@pytest.mark.parametrize("kind", ["Schutte1993Muscle_Deprecated", "Delp1990Muscle"])
+def test_muscles_over_a_time_scale_have_its_velocity(tmp_path: Path, kind: str) -> None:
+    """OpenSim's fiber velocity is L0 / time_scale times the normalized one, whatever velocity is stated, even zero."""
+    stated = "<max_contraction_velocity>0</max_contraction_velocity>"
+    for scale, expected in (("", 10.0), ("<time_scale>0.05</time_scale>", 20.0)):
+        text = TEXT.replace('<Thelen2003Muscle name="two_r">', f'<{kind} name="two_r">{stated}{scale}')
+        start = text.index(f'<{kind} name="two_r">')
+        text = text[:start] + text[start:].replace("</Thelen2003Muscle>", f"</{kind}>", 1)
+        model = read_osim(save_model(tmp_path, text))
+        assert model.muscles["two_r"].max_contraction_velocity == pytest.approx(expected)
+        assert model.muscles["one_r"].max_contraction_velocity == 10.0
+    with refused("bad_model", "two_r", "time_scale is 0"):
+        read_osim(save_model(tmp_path, text.replace("<time_scale>0.05", "<time_scale>0")))

@@ -65,7 +65,6 @@ REFUSALS = [
     ("bad_format", "</BodySet>", "", ["small.osim", "line"]),
     ("bad_format", '<?xml version="1.0" encoding="UTF-8" ?>', "<!DOCTYPE x [<!ENTITY a 'b'>]>", ["entities"]),
     ("bad_format", 'Version="40500"', 'Version="10904"', ["10904", "version 2"]),
-    ("bad_units", "<BodySet>", "<length_units>inches</length_units><BodySet>", ["inches"]),
     ("not_numbers", "0.05 -0.1 0.1", "0.05 x 0.1", ["location", "x"]),
     ("not_numbers", "<radius>0.04", "<radius>nan", ["radius", "nan"]),
     ("bad_format", "0.05 -0.1 0.1", "0.05 -0.1", ["location", "three numbers"]),
@@ -409,3 +408,18 @@ def test_commas_between_numbers_are_read_as_opensim_reads_them(tmp_path: Path) -
     for name, muscle in usual.muscles.items():
         for point, same in zip(muscle.points, model.muscles[name].points, strict=True):
             np.testing.assert_array_equal(same.location, point.location)
+
+
+def test_a_label_of_units_that_the_numbers_contradict_is_noted(tmp_path: Path) -> None:
+    """OpenSim ignores the label: a model in meters stays one, and a model in inches is refused."""
+    labelled = TEXT.replace("<BodySet>", "<length_units>mm</length_units><BodySet>")
+    model = read_osim(save_model(tmp_path, labelled))
+    (note,) = model.notes
+    assert "states lengths in mm; its places, of at most 0.4, are read as meters" in note
+    np.testing.assert_array_equal(
+        model.muscles["three_r"].points[0].location,
+        read_osim(save_model(tmp_path)).muscles["three_r"].points[0].location,
+    )
+    inches = labelled.replace("mm</length", "inches</length").replace("0.01 -0.4 0.02", "0.4 -16 0.8")
+    with refused("bad_units", "inches", "reach 16"):
+        read_osim(save_model(tmp_path, inches))
