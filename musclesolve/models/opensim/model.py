@@ -276,7 +276,8 @@ class OpenSimModel:
     [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: parts of the file that the
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
     needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
-    and ligaments. pathless: muscles whose path is of an unsupported kind, until a function is given for it.
+    and ligaments. pathless: muscles whose path is of an unsupported kind, until a function is given for it. actuators:
+    without a path -> their class and their coordinate, "" of those between bodies.
     """
 
     name: str
@@ -298,6 +299,7 @@ class OpenSimModel:
     meshes: tuple[AttachedMesh, ...] = ()
     devices: tuple[Device, ...] = ()
     pathless: Mapping[str, OpenSimMuscle] = field(default_factory=dict)
+    actuators: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     __repr__ = with_sizes
 

@@ -97,7 +97,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
     surfaces = read_surfaces(context)
-    muscles, pathless, devices = read_muscles(context, model, coordinates, surfaces)
+    muscles, pathless, devices, actuators = read_muscles(context, model, coordinates, surfaces)
     masses, mass_faults = _masses(context)
     gravity = model.filled("gravity")
     read = OpenSimModel(
@@ -109,6 +109,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         couplers=couplers,
         muscles=muscles,
         pathless=pathless,
+        actuators=actuators,
         surfaces=surfaces,
         unsupported=context.unsupported,
         masses=masses,

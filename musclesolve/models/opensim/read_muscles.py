@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import WarningNote, shortened
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.devices import read_device
 from musclesolve.models.opensim.functions import Constant
@@ -276,8 +276,10 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 def read_muscles(
     context: Context, model: Element, coordinates: Mapping[str, Coordinate], surfaces: dict[str, WrapSurface]
-) -> tuple[dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...]]:
-    """Every force of the model with a path and fibers, those with a path of an unsupported kind, and the devices.
+) -> tuple[
+    dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...], dict[str, tuple[str, str]]
+]:
+    """Every force of the model with a path and fibers, those with a path of an unsupported kind, devices, actuators.
 
     Obstacles of paths are added to the surfaces.
     Other forces, except actuators without a path, become `unsupported`. Muscles may be in the set of forces and among
@@ -285,7 +287,7 @@ def read_muscles(
     """
     muscles, pathless = dict[str, OpenSimMuscle](), dict[str, OpenSimMuscle]()
     devices: list[Device] = []
-    resting = list[str]()
+    actuators = dict[str, tuple[str, str]]()
     forces = model.listed("ForceSet")
     elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
@@ -327,10 +329,8 @@ def read_muscles(
                 devices.append(device)
         elif element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
             moved = last_part(element.text_of("coordinate") or element.text_of("socket_coordinate"))
-            resting.append(f"{element.name} ({element.tag}{f' of {moved}' * bool(moved)})")
-    if resting:
-        context.notes.append(f"Actuators of the model exert no force: {shortened(resting)}.")
-    return muscles, pathless, tuple(devices)
+            actuators[element.name] = element.tag, moved
+    return muscles, pathless, tuple(devices), actuators
 
 
 def _has_no_strength(context: Context, element: Element) -> bool:

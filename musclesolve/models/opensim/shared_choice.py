@@ -185,6 +185,11 @@ def shared_choice(
         "Muscles left out, which act on no shared coordinate: {}.": [
             name for name in candidates if name not in acting
         ],
+        "Actuators of the model exert no force, and the muscles bear the whole moment: {}.": [
+            f"{name} ({kind}{f' of {moved}' * bool(moved)})"
+            for name, (kind, moved) in model.actuators.items()
+            if not moved or moved in shared
+        ],
         "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
             part for name, part in elements.items() if _is_contact(name, model)
         ],

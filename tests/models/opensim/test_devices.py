@@ -19,6 +19,7 @@ from musclesolve.models.opensim.inverse_dynamics import (
     joint_forces,
     model_motion,
 )
+from musclesolve.models.opensim.shared_choice import shared_choice
 
 ON_KNEE, ON_ANKLE = (f"<coordinate>{name}_angle_r</coordinate>" for name in ("knee", "ankle"))
 THIGH_AND_SHANK = (
@@ -207,13 +208,19 @@ def test_bushings_of_version_3_and_without_names(tmp_path: Path, kind: str) -> N
     np.testing.assert_allclose(of_old, 2.0 * of_new, atol=1e-10)
 
 
-def test_actuators_are_named_as_what_exerts_no_force(tmp_path: Path) -> None:
-    model = ms.read_osim(with_force(tmp_path, "CoordinateActuator", ON_KNEE))
-    assert model.notes == (
-        "Actuators of the model exert no force: device (CoordinateActuator of knee_angle_r).",
+def test_actuators_of_shared_coordinates_are_named(tmp_path: Path) -> None:
+    def notes(kind: str, content: str) -> str:
+        return " ".join(
+            shared_choice(ms.read_osim(with_force(tmp_path, kind, content)), ["knee_angle_r"]).notes
+        )
+
+    said = "Actuators of the model exert no force, and the muscles bear the whole moment: device ("
+    assert f"{said}CoordinateActuator of knee_angle_r)." in notes("CoordinateActuator", ON_KNEE)
+    assert f"{said}TorqueActuator)." in notes(
+        "TorqueActuator", "<bodyA>femur_r</bodyA><bodyB>tibia_r</bodyB>"
     )
-    off = f"{ON_KNEE}<appliesForce>false</appliesForce>"
-    assert ms.read_osim(with_force(tmp_path, "CoordinateActuator", off)).notes == ()
+    assert "Actuators" not in notes("CoordinateActuator", ON_ANKLE)
+    assert "Actuators" not in notes("CoordinateActuator", f"{ON_KNEE}<appliesForce>false</appliesForce>")
 
 
 OF_MOTION = {
