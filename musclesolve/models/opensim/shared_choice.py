@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, slices
+from musclesolve._util.arrays import Array, Mask, grouped, slices
 from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.messages import WarningNote, check_known, few, shortened
 from musclesolve._util.sides import SIDES
@@ -209,8 +209,33 @@ def shared_choice(
             "without their part (--moments)",
         )
     ] * bool(lost)
+    warnings += [
+        WarningNote(
+            f"{', '.join(names)} are copies of one muscle, with the same points and parameters. The model is too "
+            "strong by the copies, and each bears its share of the force.",
+            "model",
+            f"leave the copies out: --without-muscle {names[-1]}",
+        )
+        for names in copies_of_muscles(chosen)
+    ]
     notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]
     return SharedChoice(shared, chosen, crossing, (*model.notes, *warnings, *notes))
+
+
+def copies_of_muscles(muscles: Sequence[OpenSimMuscle]) -> list[list[str]]:
+    """Names of muscles with the same points, to .1 mm, and the same strength and lengths, whatever their names are."""
+
+    def content(muscle: OpenSimMuscle) -> tuple[object, ...]:
+        places = [
+            (point.frame.body, *np.round(1e4 * point.frame.place(point.location)), point.condition)
+            for point in muscle.points
+            if point.location is not None
+        ]
+        sizes = muscle.max_isometric_force, muscle.optimal_fiber_length, muscle.tendon_slack_length
+        return (*places, len(muscle.points), *sizes)
+
+    alike = grouped((content(muscle), muscle.name) for muscle in muscles if muscle.points)
+    return [names for names in alike.values() if len(names) > 1]
 
 
 def _is_contact(part: str, model: OpenSimModel) -> bool:

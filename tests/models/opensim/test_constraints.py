@@ -10,6 +10,7 @@ from refusals import refused
 from small_model import COUPLER, TEXT, joint, save_model
 
 from musclesolve import read_osim
+from musclesolve._util.messages import WarningNote
 from musclesolve.models.opensim.shared_choice import shared_choice
 
 
@@ -132,3 +133,19 @@ def test_muscles_are_left_out_by_name(tmp_path: Path) -> None:
     with refused("unsupported", "two_r", "--without-muscle two_r"):
         shared_choice(odd)
     assert shared_choice(odd, without_muscles=["two_r"]).names == ("one_r", "three_r")
+
+
+@pytest.mark.parametrize("name", ["one_r_copy", "x2", "one_r_1"])
+def test_copies_of_a_muscle_are_named(tmp_path: Path, name: str) -> None:
+    start = TEXT.index('<Thelen2003Muscle name="one_r">')
+    copy = TEXT[start : TEXT.index("</Thelen2003Muscle>", start)] + "</Thelen2003Muscle>"
+    text = TEXT[:start] + copy.replace('"one_r"', f'"{name}"') + TEXT[start:]
+    choice = shared_choice(read_osim(save_model(tmp_path, text)))
+    (said,) = [note for note in choice.notes if "copies of one muscle" in note]
+    assert isinstance(said, WarningNote) and name in said and "one_r" in said and "two_r" not in said
+    other = shared_choice(
+        read_osim(save_model(tmp_path, text.replace("0.05 -0.1 0.1", "0.05 -0.1 0.101", 1)))
+    )
+    assert not any(
+        "copies" in note for note in (*other.notes, *shared_choice(read_osim(save_model(tmp_path))).notes)
+    )
