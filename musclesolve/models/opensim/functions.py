@@ -1,6 +1,7 @@
 """Functions of coordinates in joints, couplers and moving points: value and derivatives."""
 
 import itertools
+import math
 from dataclasses import dataclass
 from math import factorial
 from typing import Protocol
@@ -143,6 +144,101 @@ class TurnedComponent(ByPartials):
             after[:, other] = np.sin(angle) * turned[:, one] + np.cos(angle) * turned[:, other]
             turned = after
         return np.asarray(turned[:, self.component])
+
+
+_TERMS, _NEAR = 14, 0.05
+"""Number of terms of a series in u, and u up to which it is used: its error is below 1e-17 there."""
+
+
+def _bend_series() -> tuple[Array, Array]:
+    """Coefficients of s / asin(s) and of (1 - cos(asin s)) / u, in powers of u = s^2."""
+    arc, sagitta, inverse = np.empty(_TERMS), np.empty(_TERMS), np.zeros(_TERMS)
+    for n in range(_TERMS):
+        arc[n] = math.comb(2 * n, n) / (4.0**n * (2 * n + 1))
+        sagitta[n] = math.comb(2 * n, n) / ((n + 1) * 2.0 * 4.0**n)
+    inverse[0] = 1.0
+    for n in range(1, _TERMS):
+        inverse[n] = -(arc[1 : n + 1] * inverse[n - 1 :: -1]).sum()
+    return inverse, sagitta
+
+
+_ALONG, _SAGITTA = _bend_series()
+
+
+def _bend_parts(u: Array) -> tuple[list[Array], list[Array]]:
+    """V = s / t and h = (1 - cos t) / u of the angle t = asin(s), u = s^2, with their first two derivatives by u."""
+    parts: tuple[list[Array], list[Array]] = [], []
+    u = np.clip(u, 0.0, 1.0 - 1e-9)
+    far = np.maximum(u, 0.5 * _NEAR)
+    s, c = np.sqrt(far), np.sqrt(1.0 - far)
+    t = np.arcsin(s)
+    # by t: v = sin t / t and h = 1 / (1 + cos t); du/dt = 2 s c
+    slope, twist = 2.0 * s * c, 2.0 * (c**2 - far)
+    of_angle = (
+        (s / t, c / t - s / t**2, -s / t - 2.0 * c / t**2 + 2.0 * s / t**3),
+        (1.0 / (1.0 + c), s / (1.0 + c) ** 2, c / (1.0 + c) ** 2 + 2.0 * far / (1.0 + c) ** 3),
+    )
+    for series, (value, first, second), part in zip((_ALONG, _SAGITTA), of_angle, parts, strict=True):
+        closed = value, first / slope, (second - first * twist / slope) / slope**2
+        for order, exact in enumerate(closed):
+            near = (
+                np.polynomial.Polynomial(series).deriv(order) if order else np.polynomial.Polynomial(series)
+            )
+            part.append(np.where(u < _NEAR, near(u), exact))
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class ArcComponent(ByPartials):
+    """Component k of the end of an arc of length d that begins along y and ends along l = R_x R_z e_y.
+
+    With s the sine of the bend t between both ends, s^2 = l_x^2 + l_z^2, the end is at
+    d ((1 - cos t) l_x / s, sin t, (1 - cos t) l_z / s) / t. Variables: the angles about x and z.
+    """
+
+    component: int
+    length: float
+    neutral: Array
+
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials, up to the second derivative."""
+        a, b = x[:, 0] + self.neutral[0], x[:, 1] + self.neutral[1]
+
+        def across(*order: int) -> tuple[Array, Array]:
+            """Derivatives of l_x = -sin b and l_z = cos b sin a."""
+            of_a, of_b = order.count(0), order.count(1)
+            turned = 0.5 * np.pi
+            along_x = -np.sin(b + of_b * turned) * (of_a == 0)
+            return along_x, np.cos(b + of_b * turned) * np.sin(a + of_a * turned)
+
+        def square(*order: int) -> Array:
+            """Derivatives of u = l_x^2 + l_z^2."""
+            total = np.zeros(len(x))
+            for subset in itertools.product((0, 1), repeat=len(order)):
+                one = across(*(k for k, chosen in zip(order, subset, strict=True) if chosen))
+                other = across(*(k for k, chosen in zip(order, subset, strict=True) if not chosen))
+                total += one[0] * other[0] + one[1] * other[1]
+            return total
+
+        def side(*order: int) -> Array:
+            """Derivatives of l_x or l_z; of 1 along y."""
+            if self.component == 1:
+                return np.full(len(x), 0.0 if order else 1.0)
+            return across(*order)[0 if self.component == 0 else 1]
+
+        v, h = _bend_parts(square())
+        if self.component == 1:
+            w = v
+        else:  # (1 - cos t) / (t s) = v h
+            w = [v[0] * h[0], v[1] * h[0] + v[0] * h[1], v[2] * h[0] + 2.0 * v[1] * h[1] + v[0] * h[2]]
+        if not by:
+            return self.length * w[0] * side()
+        if len(by) == 1:
+            return self.length * (w[1] * square(*by) * side() + w[0] * side(*by))
+        i, j = by
+        of_weight = w[2] * square(i) * square(j) + w[1] * square(i, j)
+        crossed = w[1] * (square(i) * side(j) + square(j) * side(i))
+        return self.length * (of_weight * side() + crossed + w[0] * side(i, j))
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,13 @@ import numpy as np
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve.dynamics.rotations import to_vector
 from musclesolve.errors import file_error
-from musclesolve.models.opensim.functions import Constant, LinearFunction, Scaled, TurnedComponent
+from musclesolve.models.opensim.functions import (
+    ArcComponent,
+    Constant,
+    LinearFunction,
+    Scaled,
+    TurnedComponent,
+)
 from musclesolve.models.opensim.inverse_dynamics import (
     BodyDynamics,
     ModelMotion,
@@ -311,6 +317,27 @@ def _joint(context: Context, element: Element) -> Joint | None:
                 translations.append(TransformAxis(along, place, names[:3]))
             if child is not None:
                 child = Frame(child.body, child.rotation, child.place(offset))
+    elif element.tag == "ConstantCurvatureJoint":
+        if len(names) != len("xzy"):
+            element.fail(
+                "bad_model",
+                f"{len(names)} coordinates",
+                "3, as a ConstantCurvatureJoint has",
+                "open the model in OpenSim and save it again",
+            )
+        neutral, length = (
+            element.vector_in("neutral_angle_x_z_y", 0.0),
+            context.number(element, "length", 1.0),
+        )
+        for letter, name, angle in zip("xzy", names, neutral, strict=True):
+            function = LinearFunction(np.ones(1), float(angle))
+            rotations.append(TransformAxis(np.eye(3)["xyz".index(letter)], function, (name,)))
+        for k, along in enumerate(np.eye(3)):
+            translations.append(TransformAxis(along, ArcComponent(k, length, neutral[:2]), names[:2]))
+        context.notes.append(
+            f"Rates of the joint {element.name} (ConstantCurvatureJoint) are the derivatives of its places. OpenSim's "
+            "rates are in other axes than its places, so that its inverse dynamics differs there."
+        )
     else:
         return None
     for kind, axes_of_kind in (("rotation", rotations), ("translation", translations)):

@@ -9,6 +9,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from musclesolve.models.opensim.functions import (
+    ArcComponent,
     Function,
     LinearFunction,
     Polynomial,
@@ -181,3 +182,26 @@ def test_functions_of_other_kinds(tmp_path: Path, text: str) -> None:
 def read(folder: Path, text: str, count: int = 1) -> Function | None:
     (folder / "f.xml").write_text(text, encoding="utf-8")
     return read_function(read_xml(folder / "f.xml"), count)
+
+
+@pytest.mark.parametrize("size", [1e-4, 0.2, 0.23, 1.2])
+@pytest.mark.parametrize("component", [0, 1, 2])
+def test_derivatives_of_an_arc(component: int, size: float) -> None:
+    """Up to the second, straight and bent, on both sides of the end of the series (a bend of 0.22)."""
+    arc = ArcComponent(component, 0.7, np.array([0.02, -0.03]) * min(size, 1.0))
+    x = np.random.default_rng(3).uniform(-size, size, (50, 2))
+    for i, along in enumerate(1e-5 * np.eye(2)):
+        slope = (arc.partial(x + along) - arc.partial(x - along)) / 2e-5
+        np.testing.assert_allclose(arc.partial(x, i), slope, atol=1e-9)
+        for j in range(2):
+            bend = (arc.partial(x + along, j) - arc.partial(x - along, j)) / 2e-5
+            np.testing.assert_allclose(arc.partial(x, i, j), bend, atol=1e-9)
+
+
+def test_an_arc_is_as_long_as_stated() -> None:
+    """Its ends are 2 d / t sin(t / 2) apart, with the bend t."""
+    ends = np.array([[0.4, 0.0], [0.0, -0.9], [0.0, 0.0]])
+    place = np.stack([ArcComponent(k, 0.7, np.zeros(2)).value(ends) for k in range(3)], axis=1)
+    bend = np.array([0.4, 0.9])
+    np.testing.assert_allclose(np.linalg.norm(place[:2], axis=1), 1.4 / bend * np.sin(bend / 2.0))
+    np.testing.assert_allclose(place[2], [0.0, 0.7, 0.0], atol=1e-15)

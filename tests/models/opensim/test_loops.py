@@ -273,6 +273,38 @@ def test_joints_on_ellipsoids_equal_opensim(tmp_path: Path, kind: str) -> None:
     np.testing.assert_allclose(force, 0.0, atol=1e-10)
 
 
+ARC = "<neutral_angle_x_z_y>0.05 -0.1 0.2</neutral_angle_x_z_y><length>0.4</length>"
+ARC_PLACED = [
+    *(0.9584341741612981, -0.05823558402416372, 0.27930726906601483),
+    *(0.15238702455909417, 0.9321061298045384, -0.3285671278853553),
+    *(-0.2412097190118522, 0.3574727675420465, 0.9022367161227998),
+    *(0.0939208470052362, 0.5821460326927912, 0.4103359233239164),
+]
+"""Rows of the rotation, and place [m] of the body in OpenSim 4.6 with the coordinates 0.3, 0.2 and 0.1."""
+
+
+def test_an_arc_is_placed_as_in_opensim_and_bears_the_slope_of_its_potential(tmp_path: Path) -> None:
+    """OpenSim's speeds of this joint are no derivatives of its places: the law of virtual work is the reference."""
+    text = on_ellipsoid("EllipsoidJoint").replace("EllipsoidJoint", "ConstantCurvatureJoint")
+    path = tmp_path / "arc.osim"
+    path.write_text(text.replace(JOINTS_ON_ELLIPSOIDS["EllipsoidJoint"][1], ARC), encoding="utf-8")
+    model, number = ms.read_osim(path), 1
+    assert model.unsupported == {} and "ConstantCurvatureJoint" in model.notes[0]
+    angles = np.array([0.3, 0.2, 0.1])
+    step = 1e-5 * np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+    values = dict(zip("abc", (angles + step).T, strict=True))
+    placed = body_motion(model, coordinate_values(model, values))
+    np.testing.assert_allclose(placed.rotation[0, number].ravel(), ARC_PLACED[:9], atol=1e-12)
+    np.testing.assert_allclose(placed.position[0, number], ARC_PLACED[9:], atol=1e-12)
+    center = placed.position[:, number] + placed.rotation[:, number] @ [0.1, -0.05, 0.02]
+    potential = 9.80665 * center[:, 1]  # of 1 kg
+    slope = (potential[1:4] - potential[4:]) / 2e-5
+    still = {name: np.zeros(2) for name in "abc"}
+    at = {name: np.full(2, angle) for name, angle in zip("abc", angles, strict=True)}
+    force = inverse_dynamics(model, model_motion(model, np.array([0.0, 1.0]), at, still, still)).force
+    np.testing.assert_allclose(force[0], slope, atol=1e-8)
+
+
 def test_lengths_of_a_shoulder_equal_opensim() -> None:
     model = ms.read_osim(recorded("models_of_today") / "thoracoscapular.osim")
     assert not model.unsupported
