@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, at_times, within
+from musclesolve._util.arrays import Array, Indices, Mask, at_times, grouped, within
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.messages import few
 from musclesolve.constants import RIGID, USUAL_COST
@@ -139,9 +139,10 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
     found = _faults(compared, given, later, shared, LEAST * case.model.mass)
     off = np.abs(compared.without_loads(given) - compared.own).max(axis=0)
     right = _right_moments(compared, given, later, found)
-    for kind, by in dict.fromkeys((kind, round(by, 2)) for kind, by, _ in found.values()):
-        alike = [k for k, (other, size, _) in found.items() if (other, round(size, 2)) == (kind, by)]
+    alike_by = grouped(((kind, f"{by:.2g}"), k) for k, (kind, by, _) in found.items())
+    for (kind, _), alike in alike_by.items():
         worst = max(alike, key=lambda k: off[k])
+        by = found[worst][1]
         named = dict.fromkeys(" and ".join(sorted({compared.names[k], found[k][2]} - {""})) for k in alike)
         late = "late" if by > 0.0 else "early"
         changed = given.copy()

@@ -139,6 +139,7 @@ def forearm(folder: Path, change: Change) -> tuple[list[Finding], np.ndarray, np
     [
         (lambda moment: -moment, "error", "flexion have the opposite sign"),
         (lambda moment: 2.0 * moment, "error", "flexion are 2 times"),
+        (lambda moment: 1e-3 * moment, "error", "flexion are 0.001 times"),
         (lambda moment: 0.0 * moment, "error", "flexion are zero"),
         (lambda moment: np.roll(moment, 15), "error", "flexion are 150 ms late"),
         (lambda moment: moment + 2.0, "note", "differ from inverse dynamics"),
