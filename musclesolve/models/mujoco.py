@@ -345,7 +345,7 @@ class MujocoModel(SimulatedModel):
         return np.asarray(np.where(limited, np.minimum(most, share), most))
 
     def _actuator_notes(self, most: Array) -> list[str]:
-        """Sentences on actuators that rest, and on muscles whose ranges allow less than full activation (T, n)."""
+        """Sentences on actuators that rest, gears, and muscles whose ranges allow less than full activation (T, n)."""
         model, number = self.model, self.muscle
         notes, least = [], most.min(axis=0)
         if bound := [
@@ -354,6 +354,14 @@ class MujocoModel(SimulatedModel):
             if value < 1.0
         ]:
             notes.append(f"Ranges of control or force in the model limit activations: {few(bound, 5)}.")
+        gear = model.actuator_gear[number, 0]
+        if geared := [
+            f"{name} {value:g}" for name, value in zip(self.muscles, gear, strict=True) if value != 1.0
+        ]:
+            notes.append(
+                "Forces are of actuators; a tendon bears its gear times as much, and arms have the gear in "
+                f"them: {few(geared, 5)}."
+            )
         if idle := [self._name("ACTUATOR", k) for k in range(model.nu) if k not in number]:
             notes.append(f"Actuators that are no muscles exert no force: {few(idle, 5)}.")
         return notes

@@ -354,6 +354,21 @@ def test_ranges_of_control_and_force_bound_the_activation(tmp_path: Path) -> Non
     assert "Actuators that are no muscles exert no force: idle." in motion.notes
 
 
+def test_gears_of_muscles_are_named(tmp_path: Path) -> None:
+    """A gear of two doubles the arm of the actuator and the range of its lengths."""
+    old, new = (
+        '<muscle name="flexor" tendon="flexor" lengthrange="0.45 0.68"',
+        ' gear="2" lengthrange="0.9 1.36"',
+    )
+    time = np.arange(0.0, 1.0, 0.01)
+    plain = edited(tmp_path).along(time, swing(time)[0])
+    geared = edited(tmp_path, (old, old.replace(' lengthrange="0.45 0.68"', new))).along(time, swing(time)[0])
+    arms = [motion.group.state.moment_arm[..., 0] for motion in (plain, geared)]
+    np.testing.assert_allclose(arms[1], 2.0 * arms[0], atol=1e-12)
+    assert any(note.endswith("in them: flexor 2.") for note in geared.notes)
+    assert not any("gear" in note for note in plain.notes)
+
+
 def test_a_connection_that_the_motion_parts_is_named(tmp_path: Path) -> None:
     rod = '<body name="rod" pos="0 2 1"><joint name="rod" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4"'
     model = edited(
