@@ -15,6 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import input_error
 from musclesolve.models.opensim import functions
 from musclesolve.models.opensim.geometry import PathSystem
 from musclesolve.models.opensim.model import Joint, OpenSimModel
@@ -28,6 +29,12 @@ from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
 from musclesolve.muscles.paths.paths import NaturalSpline, Paths
 
 _NUMBER = count()
+KINDS = {
+    "LoopCoordinate": "the coordinates of a closed loop",
+    "TurnedComponent": "a ball joint",
+    "ArcComponent": "an arc of constant curvature",
+}
+"""Functions of coordinates without an expression, in words."""
 
 
 def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
@@ -52,7 +59,14 @@ def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
             return piecewise(x[0], function.knots, function.coefficients)
         case functions.Scaled():
             return function.scale * of_coordinates(function.function, x)
-    raise TypeError(f"{type(function).__name__} has no expression")
+    name = type(function).__name__
+    raise input_error(
+        "unsupported",
+        where="ms.symbolic",
+        problem=f"a joint or coupler of the model follows {KINDS.get(name, name)}, which has no expression here",
+        expected="constants, lines, polynomials, sines and splines of coordinates",
+        remedy="take the numeric functions, ms.opensim_problem and ms.share_model, which have all of them",
+    )
 
 
 def _product(factors: list[Any]) -> Any:

@@ -303,6 +303,13 @@ def test_an_arc_is_placed_as_in_opensim_and_bears_the_slope_of_its_potential(tmp
     at = {name: np.full(2, angle) for name, angle in zip("abc", angles, strict=True)}
     force = inverse_dynamics(model, model_motion(model, np.array([0.0, 1.0]), at, still, still)).force
     np.testing.assert_allclose(force[0], slope, atol=1e-8)
+    with refused("unsupported", "arc of constant curvature"):
+        ms.symbolic.skeleton(model)
+
+
+def test_loops_have_no_symbols_and_say_so() -> None:
+    with refused("unsupported", "closed loop"):
+        ms.symbolic.skeleton(ms.read_osim(recorded("models_of_today") / "thoracoscapular.osim"))
 
 
 def test_lengths_of_a_shoulder_equal_opensim() -> None:
