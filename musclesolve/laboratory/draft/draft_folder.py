@@ -59,7 +59,7 @@ from musclesolve.laboratory.files.service_folders import subjects_in
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, jumps
 from musclesolve.laboratory.recording.axes import global_from_laboratory
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Trial
-from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
+from musclesolve.laboratory.recording.trial_settings import AUTO, ModelSettings, RecordedSettings
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.trial.functional_trials import file_key
 from musclesolve.laboratory.trial.plates.foot_contacts import IN_PLACE, ground_velocity
@@ -84,6 +84,7 @@ SPLIT = 0.1
 """Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
 RUNNING, JUMPING, NO_FLIGHT = "running", "jumping: both feet together", "no flight, as in walking"
 """Words on a motion by its flights."""
+_WHOSE = {**{side: f"{name} foot" for side, name in SIDE_NAMES.items()}, AUTO: "each foot in turn"}
 _NOBODY = GivenSubject()
 
 
@@ -485,7 +486,7 @@ def _recognized(
         )
     for foot in feet:
         if files.forces is not None and not foot.idle:
-            side = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"
+            side = "foot not known" if foot.side is None else _WHOSE[foot.side]
             source = f", {foot.source}" if foot.source else ""
             yield "forces", f"{files.forces.path.name}, {foot.plate.label}: {side}{source}"
     if files.emg is not None:

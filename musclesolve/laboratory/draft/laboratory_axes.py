@@ -5,6 +5,7 @@ The foot of each plate of a text file follows from external loads, contacts, or 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from musclesolve.laboratory.files.c3d.force_platforms import PlateRecording
 from musclesolve.laboratory.markers.landmarks import Weights, back_landmarks
 from musclesolve.laboratory.recording.axes import axis_vector
 from musclesolve.laboratory.recording.data import SIDE_NAMES, Side, pulls_down
-from musclesolve.laboratory.recording.trial_settings import FILE_AXES, METERS
+from musclesolve.laboratory.recording.trial_settings import AUTO, FILE_AXES, METERS
 from musclesolve.laboratory.trial.plates.foot_contacts import (
     NOWHERE,
     Feet,
@@ -216,10 +217,10 @@ def both(*landmarks: str) -> list[str]:
 
 @dataclass(frozen=True)
 class PlateFoot:
-    """A plate, its foot (None: not clear), and where that comes from; or what is left to decide."""
+    """A plate, its foot (None: not clear; `AUTO`: both in turn) and its source, or what is left to decide."""
 
     plate: PlateNames
-    side: Side | None
+    side: Side | Literal["auto"] | None
     source: str = ""
     todo: str = ""
     idle: bool = False
@@ -341,12 +342,7 @@ def _foot_found(
             )
         return PlateFoot(plate, side, f"by its contacts, {spans}", todo, units=units)
     if len(sides) == 2:
-        todo = (
-            "both feet step on this plate, and columns cannot be divided: name the C3D file of the recording under "
-            "forces, or export one plate for each foot"
-        )
-        source = "" if named is None else "by the names of its columns"
-        return PlateFoot(plate, named, source, todo, units=units)
+        return PlateFoot(plate, AUTO, "both feet step on it: divided by the contacts", units=units)
     return replace(_by_name(plate, steps[0].reason), units=units)
 
 

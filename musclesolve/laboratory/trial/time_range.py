@@ -18,7 +18,7 @@ from musclesolve.laboratory.markers.gaps.gap_filling import fill_trial, missing
 from musclesolve.laboratory.markers.landmarks import bounding_markers
 from musclesolve.laboratory.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings, TimeSettings
-from musclesolve.laboratory.trial.plates.foot_contacts import FootPath, seen_feet, unmeasured
+from musclesolve.laboratory.trial.plates.foot_contacts import FootPath, forces_recorded, seen_feet, unmeasured
 from musclesolve.tables.document import Document
 from musclesolve.tables.sampled import Markers
 
@@ -136,6 +136,12 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
         if gap.first - BESIDE_GAP <= time[frame] <= gap.last + BESIDE_GAP:
             return f"a plate has no numbers ({_span((gap.first, gap.last))})"
+    if not forces_recorded(trial)[frame]:
+        return (
+            "the recording of forces ends"
+            if time[frame] > trial.time_range[0]
+            else "the recording of forces begins"
+        )
     for first, stop in true_runs(unmeasured):
         if first <= frame < stop:
             loaded = foot.loaded[first:stop].any()
@@ -143,8 +149,6 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
             on = partly if loaded else "on the floor beside the plates"
             return f"the foot is {on} ({_span((time[first], time[stop - 1]))})"
     lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][frame])]
-    if not lost:
-        return "the recording of forces ends" if frame else "the recording of forces begins"
     return f"{shortened(list(map(repr, lost)), MOST_NAMES)} not seen at {time[frame]:.2f} s"
 
 

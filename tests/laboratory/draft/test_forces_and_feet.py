@@ -87,6 +87,24 @@ def test_contacts_decide_against_names_that_are_wrong_and_the_draft_says_so(tmp_
     assert sum("check the foot" in todo for todo in draft_folder(tmp_path).trials[0].todos) == 2
 
 
+def test_columns_of_one_plate_are_divided_where_both_feet_step_on_it_in_turn(tmp_path: Path) -> None:
+    """The left plate under its stance, and the right one in its place while the left foot is off the ground."""
+    forces = read_mot(recordings(tmp_path) / "forces.mot")
+    right, left = (
+        np.stack([forces[name] for name in forces.names if name.startswith(side)], axis=1)
+        for side in ("right", "left")
+    )
+    alone = left[:, 2] < 1.0
+    between = np.convolve(~alone, np.ones(201), mode="same") > 0.0
+    values = np.where(alone[:, None], np.where(between[:, None], 0.0, right), left)
+    names = tuple(name.removeprefix("left_") for name in forces.names if name.startswith("left"))
+    write_mot(tmp_path / "forces.mot", replace(forces, names=names, values=values))
+    assert list(sides(tmp_path).values()) == ["auto"]
+    draft = draft_folder(tmp_path)
+    assert not any("foot" in todo for todo in draft.trials[0].todos)
+    assert any("each foot in turn" in statement for _, statement in draft.trials[0].recognized)
+
+
 def test_external_loads_state_the_foot(tmp_path: Path) -> None:
     relabeled(recordings(tmp_path), letters)
     (tmp_path / "grf.xml").write_text(LOADS)

@@ -264,6 +264,19 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
     assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analyzed[0]
 
 
+def test_forces_that_end_during_a_contact_are_analyzed_to_their_end(tmp_path):
+    path = walk(tmp_path, steps=None)
+    path.write_text(re.sub(r"\[time\][^\[]*", "", path.read_text()))
+    whole, table = read_trial(path), read_mot(tmp_path / "forces.mot")
+    end = 0.5 * (RIGHT_ON_2 + RIGHT_OFF_2)
+    kept = table.time < end
+    write_mot(tmp_path / "forces.mot", replace(table, time=table.time[kept], values=table.values[kept]))
+    trial = read_trial(path)
+    assert whole.legs["r"][1] > end + 0.2
+    assert [trial.legs[side][1] for side in "rl"] == pytest.approx([end - 0.1] * 2, abs=0.02)
+    assert all("after it the recording of forces ends" in sentence for sentence in trial.analyzed[:2])
+
+
 @pytest.mark.parametrize(("first", "last", "said"), [(0.42, 1.02, "0.42 to 1.02 s"), (0.3, 2.6, "")])
 def test_the_numbers_that_a_plate_lacks_are_the_reason_and_no_refusal(tmp_path, first, last, said):
     """A frame just at the end of what the gap spoils has this reason, too; a leg without any range is left out."""

@@ -240,6 +240,7 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     The mask includes frames in which its plate has no numbers.
     """
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
+    recorded = forces_recorded(trial)
     # A toe that moves at 1 m/s bears where the plates of the other foot carry only a part of the body.
     weight = trial.subject.mass * STANDARD_GRAVITY
     bears = {side: foot.loaded & (foot.vertical < WHOLE * weight) for side, foot in feet.items()}
@@ -257,7 +258,8 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
             partial = some_whole and not alike[side] and shares[side].get((first, stop), 1.0) < PARTIAL
             # No plate carries the foot during its contact, or for a while between its ends.
             between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
-            lacking = max((b - a for a, b in true_runs(~foot.loaded[between])), default=0) >= shortest
+            lacks = recorded[between] & ~foot.loaded[between]
+            lacking = max((b - a for a, b in true_runs(lacks)), default=0) >= shortest
             if partial or lacking or not foot.loaded[first:stop].any():
                 # With the frames before and after it in which the foot is not yet in the air, or may still bear.
                 away = foot.air & ~helped[side]
@@ -269,6 +271,15 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
         if plate.side in lost:
             lost[plate.side] |= plate.in_gap(trial.markers.time, BESIDE_GAP)
     return lost
+
+
+def forces_recorded(trial: Trial) -> Mask:
+    """Return the frames (T,) from the first to the last sample of all plates."""
+    time = trial.markers.time
+    recorded = np.ones(time.size, bool)
+    for plate in trial.forces:
+        recorded &= (plate.time[0] <= time) & (time <= plate.time[-1])
+    return recorded
 
 
 def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[int, int], float]:
@@ -297,8 +308,9 @@ def _pelvis(trial: Trial) -> Array | None:
     return np.mean([trial.markers.weighted(weights) for weights in mapped], axis=0) if mapped else None
 
 
-# Longest time for which a foot in contact bears next to nothing [s].
-IDLE = 0.2
+MEAN_S = 0.02
+"""Time [s] over which the force is averaged to tell a contact from noise of an idle plate: a foot is loaded within it,
+and the mean of 20 samples has a quarter of their noise."""
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
 NO_FEET, NOT_NEAR = "the markers of heel or toe are missing", "no foot is near"
@@ -453,19 +465,34 @@ class Contact:
         return f"plate {self.plate} from {self.start:.3f} to {self.end:.3f} s"
 
 
+def stands_loaded(time: Array, vertical: Array, threshold: float, firm: float = 0.0) -> Mask:
+    """Return the samples (S,) of contacts: vertical force (S,) of at least the threshold [N], as its mean has it.
+
+    The mean is over `MEAN_S`, and reaches the firm level [N] at least once while it is above the threshold (a Schmitt
+    trigger): single samples of an idle plate exceed the threshold by noise.
+    """
+    step = (time[-1] - time[0]) / max(time.size - 1, 1)
+    half = int(0.5 * MEAN_S / step + 1e-9) if step > 0.0 else 0
+    force, window = np.nan_to_num(vertical), np.ones(2 * half + 1)
+    sums, counts = (
+        np.convolve(values, window)[half : half + time.size] for values in (force, 0.0 * force + 1.0)
+    )
+    mean, on = sums / counts, np.zeros(time.size, bool)
+    for first, stop in true_runs(mean >= threshold):
+        on[first:stop] = mean[first:stop].max() >= firm
+    return np.asarray(on & (force >= threshold) & (force > 0.0))
+
+
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
     """Return the contacts of a plate, global frame, with their feet; it is loaded from `threshold` [N]."""
     time, vertical = recording.time, recording.force[:, 2]
-    starts, stops = np.array(true_runs((vertical >= threshold) & (vertical > 0.0)), int).reshape(-1, 2).T
+    starts, stops = np.array(true_runs(stands_loaded(time, vertical, threshold)), int).reshape(-1, 2).T
     if not starts.size:
         return []
     # A foot does not leave and return within a moment.
     step = (time[-1] - time[0]) / (time.size - 1)
     apart = (starts[1:] - stops[:-1]) * step > BRIEF
-    joined = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
-    ends = [
-        end for first, stop in joined for end in _without_idle_noise(vertical, first, stop, step, threshold)
-    ]
+    ends = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
     return [
         Contact(
             recording.plate.number,
@@ -478,24 +505,6 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
         )
         for first, stop in ends
     ]
-
-
-def _without_idle_noise(
-    vertical: Array, first: int, stop: int, step: float, threshold: float
-) -> list[tuple[int, int]]:
-    """Return the contacts (first, stop) within loaded samples; one, unless noise of the idle plate joins several.
-
-    By hysteresis on the mean over `BRIEF`: a contact reaches `LIGHT` and lasts while the mean is above the threshold.
-    This is used where the plate idles within these samples for longer than a foot does.
-    """
-    width = max(round(BRIEF / step), 1)
-    smooth = np.convolve(vertical[first:stop], np.full(width, 1.0 / width), mode="same")
-    runs = [run for run in true_runs(smooth >= threshold) if smooth[slice(*run)].max() >= LIGHT]
-    edges = [0, *(edge for run in runs for edge in run), stop - first]
-    idle = max(edges[k + 1] - edges[k] for k in range(0, len(edges), 2)) * step
-    if not runs or idle <= IDLE:
-        return [(first, stop)]
-    return [(first + start, first + end) for start, end in runs]
 
 
 def on_plates_whole(

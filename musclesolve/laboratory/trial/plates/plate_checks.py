@@ -16,8 +16,16 @@ from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.markers.gaps.gap_filling import REACH_S
-from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial
-from musclesolve.laboratory.trial.plates.foot_contacts import heels_and_toes
+from musclesolve.laboratory.recording.data import (
+    LIGHT_N,
+    SIDE_NAMES,
+    SIDES,
+    ImpossibleForce,
+    PlateForce,
+    Side,
+    Trial,
+)
+from musclesolve.laboratory.trial.plates.foot_contacts import heels_and_toes, stands_loaded
 from musclesolve.laboratory.trial.plates.foot_forces import interpolated
 from musclesolve.tables.document import Document
 
@@ -178,6 +186,22 @@ def _near_range(trial: Trial, plate: PlateForce) -> Mask:
     return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
 
 
+def without_idle_noise(trial: Trial, plate: PlateForce) -> PlateForce:
+    """Return a plate without samples that exceed the threshold of an idle plate by noise alone, up to `LIGHT_N`.
+
+    They belong to no contact (`stands_loaded`): their force is zero, and their point, a quotient of noise, is unused.
+    """
+    upward, size = plate.force[:, 2], np.abs(plate.force[:, 2])
+    noise = (size >= trial.unloaded_below) & (size < LIGHT_N)
+    if noise.any():
+        noise &= ~stands_loaded(plate.time, upward, trial.unloaded_below)
+        noise &= ~stands_loaded(plate.time, -upward, trial.unloaded_below)
+    if not noise.any():
+        return plate
+    force, moment = (np.where(noise[:, None], 0.0, values) for values in (plate.force, plate.moment))
+    return replace(plate, force=force, moment=moment)
+
+
 def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     """Return a plate in which impossible samples of an instant count as not measured (`PlateForce.impossible`).
 
@@ -186,6 +210,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     `plate_error` reports it. A straight line replaces the force, and the moment about a fixed point, in impossible
     samples; their effect through the filter ends after `BESIDE_GAP`.
     """
+    plate = without_idle_noise(trial, plate)
     time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
     near, foot = _near_range(trial, plate), heels_and_toes(trial).get(plate.side)
     in_use = near & loaded(trial, plate)

@@ -11,6 +11,7 @@ import pytest
 from examined import examined
 from synthetic_trial import write_trial
 
+import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve._util.arrays import nearest_times
 from musclesolve._util.messages import WarningNote
@@ -81,6 +82,22 @@ def test_a_point_far_away_under_little_force_costs_its_leg_that_instant(
     assert lost(trial)[[0, -1]] == pytest.approx([0.80, 1.05], abs=0.011)
     assert not lost(trial, "l").size and not lost(clean).size
     assert any(f"under {newtons:.0f} N" in note for note in trial.notes)
+
+
+def test_noise_of_an_idle_plate_costs_nothing(tmp_path: Path) -> None:
+    """Single samples of some 35 N far from the foot, on a plate whose foot is stated, belong to no contact."""
+    path = ms.studies.synthetic_recording(tmp_path, truth=False, strides=2)
+    clean, table = read_trial(path), read_mot(tmp_path / "forces.mot")
+    values = table.values.copy()
+    upward, along = (table.names.index(f"right_{name}") for name in ("force_z", "point_x"))
+    idle = np.flatnonzero(values[:, upward] == 0.0)[20:-20:31]
+    values[idle, upward], values[idle, along] = 35.0, 9.0
+    write_mot(tmp_path / "forces.mot", replace(table, values=values))
+    trial = read_trial(path)
+    assert isinstance(trial, Trial) and isinstance(clean, Trial) and idle.size > 9
+    assert not lost(trial).size and not any("35 N" in note for note in trial.notes)
+    for measured, noisy in zip(clean.forces, trial.forces, strict=True):
+        np.testing.assert_array_equal(noisy.force, measured.force)
 
 
 def test_what_is_not_measured_changes_nothing_else(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from musclesolve.laboratory.trial.plates.foot_contacts import (
     contacts,
     on_feet,
     on_plates_whole,
+    stands_loaded,
     to_center_of_pressure,
 )
 from musclesolve.tables import Markers
@@ -69,6 +70,27 @@ def test_noise_of_an_idle_plate_joins_no_contacts(level: float, noise: float) ->
     own = [contact for contact in found(recording, foot(steps[0]), foot(steps[1])) if contact.significant]
     assert [contact.side for contact in own] == ["r", "l"]
     np.testing.assert_allclose([(c.start, c.end) for c in own], [(0.5, 1.2), (2.0, 2.7)], atol=0.03)
+
+
+def test_noise_of_an_idle_plate_moves_no_edge_of_a_contact() -> None:
+    """Single samples reach 50 N; their mean over 20 ms does not reach the threshold."""
+    steps = [(0.5, 1.2, (0.0, -0.1)), (2.0, 2.7, (0.1, 0.1))]
+    recording = pressed(*steps)
+    recording.force[:, 2] += np.random.default_rng(4).normal(0.0, 12.0, FORCE_TIME.size)
+    assert recording.force[FORCE_TIME < 0.4, 2].max() > 30.0
+    own = found(recording, foot(steps[0]), foot(steps[1]))
+    np.testing.assert_allclose([(c.start, c.end) for c in own], [(0.5, 1.2), (2.0, 2.7)], atol=0.011)
+
+
+@pytest.mark.parametrize("rate", [60.0, 100.0, 2000.0])
+def test_a_contact_is_where_force_and_its_mean_exceed_the_threshold(rate: float) -> None:
+    time = np.arange(round(2.0 * rate)) / rate
+    force = np.where((time > 0.5) & (time < 1.5), 300.0, 0.0)
+    force[round(0.2 * rate)] = 19.0
+    np.testing.assert_array_equal(stands_loaded(time, force, 20.0), force == 300.0)
+    light = np.where(force > 0.0, 30.0, 0.0)
+    assert stands_loaded(time, light, 20.0).sum() > 0.9 * rate
+    assert not stands_loaded(time, light, 20.0, firm=50.0).any()
 
 
 def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
