@@ -201,12 +201,16 @@ PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip
 
 
 def jumps(recording: Recording, loads: FootLoads, flying: Array) -> bool:
-    """Return whether both feet leave the plates before a flight, or land on them after it, together.
+    """Return whether both feet leave the ground before a flight, or land on it after it, together.
 
-    flying: beginning and end of every flight (k, 2) [s].
+    A foot is on the ground where its plates carry it; without plates, where its lowest point is within `LIFTED` of its
+    floor. flying: beginning and end of every flight (k, 2) [s].
     """
     time = recording.markers.time
-    loaded = [vertical_force(recording, side) > loads.level(UNLOADED_WEIGHTS) for side in SIDES]
+    if recording.forces:
+        loaded = [vertical_force(recording, side) > loads.level(UNLOADED_WEIGHTS) for side in SIDES]
+    else:
+        loaded = [_over_floor(time, _foot_heights(recording, side)) < LIFTED for side in SIDES]
     for start, end in flying:
         after = [time[on & (time >= end)] for on in loaded]
         before = [time[on & (time <= start)][::-1] for on in loaded]
@@ -229,11 +233,23 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
     )
     total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
     loaded = total > loads.level(UNLOADED_WEIGHTS)
-    feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
-    paths = [
-        recording.markers.weighted(recording.mapping[name])[:, 2] for name in feet if recording.sees(name)
-    ]
-    return falls_with_lifted_feet(time, recording.markers.rate, height, paths, ~loaded)
+    feet = [path for side in SIDES for path in _foot_heights(recording, side)]
+    return falls_with_lifted_feet(time, recording.markers.rate, height, feet, ~loaded)
+
+
+def _foot_heights(recording: Recording, side: Side) -> list[Array]:
+    """Return the heights (T,) of heel and toe of a foot [m], as far as they are seen."""
+    names = [name for part in ("heel", "toe") if recording.sees(name := f"{part}_{side}")]
+    return [recording.markers.weighted(recording.mapping[name])[:, 2] for name in names]
+
+
+def _over_floor(time: Array, points: Sequence[Array]) -> Array:
+    """Return the height (T,) of the lowest of some points over its floor [m], infinite where none is seen."""
+    lowest = np.full(time.size, np.inf)
+    for point in points:
+        if np.isfinite(point).any():
+            lowest = np.fmin(lowest, point - np.nanquantile(point, FLOOR))
+    return lowest
 
 
 def falls_with_lifted_feet(
@@ -256,10 +272,7 @@ def falls_with_lifted_feet(
             acceleration = np.gradient(np.gradient(smooth, 1.0 / rate), 1.0 / rate)
             # At the ends of a stretch there is no second derivative.
             falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
-    lowest = np.full(time.size, np.inf)
-    for point in feet:
-        if np.isfinite(point).any():
-            lowest = np.fmin(lowest, point - np.nanquantile(point, FLOOR))
+    lowest = _over_floor(time, feet)
     flying = falls if unloaded is None else falls & unloaded
     spans = [span for span in time_spans(flying, time) if span[1] - span[0] >= SHORTEST_FLIGHT]
     lifted = [lowest[(time >= start) & (time <= end)].max() > LIFTED for start, end in spans]

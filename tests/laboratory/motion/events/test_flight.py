@@ -13,7 +13,7 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import check, read_trial
 from musclesolve.laboratory import PlateForce, Trial, gait_events
-from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, marker_events, walk
+from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, jumps, marker_events, walk
 from musclesolve.laboratory.motion.events.gait import strides
 from musclesolve.studies import synthetic_recording
 from musclesolve.studies.synthetic import running_stride
@@ -94,6 +94,17 @@ def test_flight_of_runs_with_much_and_little_of_it(stance: float, tmp_path) -> N
     middle = 0.72 * (0.5 + stance) / 2.0
     away = np.abs(np.mod(found[1:-1] - middle + 0.18, 0.36) - 0.18)  # the ends of the recording cut others
     assert len(found) >= 4 and away.max() < 0.03
+
+
+@pytest.mark.parametrize("plates", [True, False])
+def test_who_lands_on_both_feet_jumps_with_and_without_plates(plates: bool, tmp_path) -> None:
+    file = synthetic_recording(
+        tmp_path, running_stride(2.2, 0.72, 0.31), noise_mm=1.0, force_rate_hz=300.0, truth=False
+    )
+    for trial, jumping in ((hops(), True), (read_trial(file), False)):
+        trial = trial if plates else replace(trial, forces=())
+        assert len(found := flights_of(trial)) > 2
+        assert jumps(trial, FootLoads.from_trial(trial), found) is jumping
 
 
 def test_the_recorded_walk_has_no_flight(recorded_walk_trial: Trial) -> None:
