@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.messages import WarningNote, few, folded, shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve.errors import file_error
@@ -33,7 +33,7 @@ from musclesolve.laboratory.files.c3d.c3d_description import (
 from musclesolve.laboratory.files.c3d.segment_poses import points_of_segments, segment_names
 from musclesolve.laboratory.files.text.csv_file import export_events, read_csv_markers
 from musclesolve.laboratory.recording.data import SAME_EVENT_S, Event, EventKind
-from musclesolve.tables.number_rows import blanked, distinct_names, repeated_notes
+from musclesolve.tables.number_rows import blanked, by_place, distinct_names, repeated_notes
 from musclesolve.tables.sampled import Markers, Table
 from musclesolve.tables.text_file import TABLES, damaged, file_path, open_input, opening, suffix_of
 from musclesolve.tables.units import LARGEST, meters_in
@@ -60,6 +60,39 @@ _LONGEST_RECORDING = 1e7
 def is_c3d(path: str | Path) -> bool:
     """Return whether a file is a C3D file by its suffix; its forces are plates instead of columns."""
     return Path(path).suffix.casefold() == ".c3d"
+
+
+NAMESAKES = 0.05
+"""Median distance [m] up to which markers of one label are one landmark: what a program computes of a marker, without
+its radius or on the bone, lies 15 to 48 mm beside it (btk_dyn28, btk_561xxa01)."""
+
+
+def _first_namesakes(
+    names: tuple[str, ...], position: Array, repeated: Mapping[str, str], path: Path
+) -> tuple[tuple[str, ...], Array, dict[str, str], tuple[str, ...]]:
+    """Return names, positions (T, n, 3), and labels that remain repeated where markers of one landmark are one; a note.
+
+    A label that occurs several times is the first of its markers that has places, where all others that have places lie
+    within `NAMESAKES` of it: files list measured markers before computed ones. The others are left out.
+    """
+    number = {name: k for k, name in enumerate(names)}
+    remaining, left_out = dict(repeated), set[str]()
+    for label, where in repeated.items():
+        copies = by_place(label, where)
+        first, *others = [x for x in copies if np.isfinite(position[:, number[x]]).any()] or copies
+        beside = [np.linalg.norm(position[:, number[x]] - position[:, number[first]], axis=1) for x in others]
+        if all(median_of_known(away) < NAMESAKES for away in beside):
+            position[:, number[label]] = position[:, number[first]]
+            left_out |= {*copies}
+            del remaining[label]
+    if not left_out:
+        return names, position, remaining, ()
+    kept = [k for k, name in enumerate(names) if name not in left_out]
+    labels = shortened([f"'{label}'" for label in repeated if label not in remaining])
+    note = (
+        f"In {path.name} labels occur several times for one landmark, and the first marker is used: {labels}."
+    )
+    return tuple(names[k] for k in kept), position[:, kept], remaining, (note,)
 
 
 @dataclass(frozen=True)
@@ -196,8 +229,9 @@ class C3D:
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.meters
+        names, position, repeated, namesakes = _first_namesakes(names, position, repeated, self.path)
         blanked(position, names, repeated)
-        notes = (*self.notes, *renamed, *repeated_notes("marker", repeated, self.path))
+        notes = (*self.notes, *renamed, *repeated_notes("marker", repeated, self.path), *namesakes)
         if shown and len(next(iter(shown.values()))) == len(position):
             position = np.concatenate([position, np.stack([*shown.values()], axis=1)], axis=1)
             names, notes = (*names, *shown), (*notes, self._placed_note)

@@ -129,8 +129,22 @@ def with_extra(path: Path, *labels: str) -> None:
 def test_where_it_stands(tmp_path: Path, form: str, where: str) -> None:
     """Line, and numbers of the columns from one: of the first coordinate of a marker."""
     name, write = FORMS[form]
-    found = read_markers(write(tmp_path / name, ["A", "B", "A", "A"], np.ones((5, 4, 3))))
+    apart = np.ones((5, 4, 3)) * np.arange(1.0, 5.0)[:, None]
+    found = read_markers(write(tmp_path / name, ["A", "B", "A", "A"], apart))
     assert dict(found.repeated) == {"A": where}
+
+
+def test_markers_of_one_label_and_one_landmark_are_the_first_that_has_places(tmp_path: Path) -> None:
+    """A label without places, a measured marker and a computed one 15 mm beside it are one; distant ones are not."""
+    position = np.ones((5, 6, 3)) * np.arange(1.0, 7.0)[:, None]
+    position[:, 0] = np.nan
+    position[:, 2] = position[:, 1] + [0.015, 0.0, 0.0]
+    name, write = FORMS["c3d"]
+    found = read_markers(write(tmp_path / name, ["A", "A", "A", "B", "C", "C"], position))
+    assert [label for label in found.names if "(" not in label] == ["A", "B", "C"]
+    np.testing.assert_allclose(found["A"], position[:, 1], atol=1e-6)
+    assert set(found.repeated) == {"C"} and "C (point 5)" in found.names and "A (point 2)" not in found.names
+    assert any("one landmark" in note and "'A'" in note for note in found.notes)
 
 
 @pytest.mark.thorough
