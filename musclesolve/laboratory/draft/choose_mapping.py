@@ -69,12 +69,13 @@ CARRIERS = {
 }
 """Landmark -> segments that can carry it, the better one first."""
 CHAIN = {
-    ("ankle", "foot"): ("ankle_lateral", "heel", "toe"),
-    ("knee", "shank"): ("knee_lateral", "ankle_lateral", "ankle_medial"),
+    ("ankle_medial", "foot"): ("ankle_lateral", "heel", "toe"),
+    ("knee_medial", "shank"): ("knee_lateral", "ankle_lateral", "ankle_medial"),
+    ("heel", "foot"): ("ankle_lateral", "ankle_medial", "ankle_center", "toe", "metatarsal_5"),
 }
-"""Joint and the segment below it -> landmarks that carry its medial end where no other markers do.
+"""Landmark and segment -> landmarks that carry it where no other markers of the segment do.
 
-The axis of the joint runs through both ends, so the medial one is fixed in the segment below as in that above.
+The axis of a joint runs through both of its ends, so these are fixed in the segment below as in that above.
 """
 LANDMARKS = {
     "pelvis": ("asis", "psis", "sacrum"),
@@ -131,13 +132,13 @@ def tracking_clusters(
             if len(kept) >= FEWEST_MARKERS:
                 clusters[name], carried[marker] = kept, name
                 break
-    for joint, segment in CHAIN:
+    for (wanted, segment), carriers in CHAIN.items():
         for suffix in ("_r", "_l"):
-            medial = [marker for landmark, marker in lost if landmark == f"{joint}_medial{suffix}"]
+            ends = [marker for landmark, marker in lost if landmark == wanted + suffix]
             name = segment + suffix
-            if len(medial) != 1 or medial[0] in carried or name in clusters:
+            if len(ends) != 1 or ends[0] in carried or name in clusters:
                 continue
-            of = [mapping.get(landmark + suffix, {}) for landmark in CHAIN[joint, segment]]
+            of = [mapping.get(landmark + suffix, {}) for landmark in carriers]
             single = [next(iter(weights)) for weights in of if len(weights) == 1]
             follows = [marker for marker in single if marker in carried and marker not in tracked]
             seen = [marker for marker in single if marker in tracked]
@@ -145,7 +146,7 @@ def tracking_clusters(
                 seen = _rigid(seen, tracked, places)
             shape = np.array([places[marker] for marker in (*seen, *follows)]).reshape(-1, 3)
             if len(shape) >= FEWEST_MARKERS and breadth(shape) >= BROAD:
-                clusters[name], carried[medial[0]] = [*seen, *follows], name
+                clusters[name], carried[ends[0]] = [*seen, *follows], name
     return clusters, carried
 
 
@@ -427,7 +428,8 @@ def _with_instead(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     used = {name: marker for name, marker in wanted.items() if name in tried.resolved}
     if not used:
         return choice
-    return replace(_resolved(replace(choice, mapping={**choice.mapping, **used})), instead=tuple(used))
+    chosen = replace(_resolved(replace(choice, mapping={**choice.mapping, **used})), instead=tuple(used))
+    return chosen if chosen.functional else _with_clusters(chosen, named)
 
 
 def _with_lone_toes(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:

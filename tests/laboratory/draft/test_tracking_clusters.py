@@ -133,6 +133,18 @@ def test_toe_or_heel_is_carried_by_what_is_left_of_the_foot(lost: str, tmp_path:
     assert largest_difference(drafted(folder), tmp_path / OWN) < 2.0
 
 
+def test_a_heel_is_carried_by_the_ankle_and_the_forefoot(tmp_path: Path) -> None:
+    """Walks without markers on the heels: the axis of the ankle is fixed in the foot, too."""
+    folder = protocol(tmp_path, ("_FCC",))
+    draft = draft_folder(folder)
+    assert {marker: table(draft, "carried")[marker] for marker in ("R_FCC", "L_FCC")} == {
+        "R_FCC": "foot_r",
+        "L_FCC": "foot_l",
+    }
+    assert set(table(draft, "clusters")["foot_r"]) == {"R_FAL", "R_TAM", "R_FM2", "R_FM5"}
+    assert largest_difference(drafted(folder), tmp_path / OWN) < 2.0
+
+
 def test_too_few_markers_carry_nothing_and_the_landmark_is_asked_for(tmp_path: Path) -> None:
     folder = protocol(tmp_path, JOINTS)
     gone = tracking(folder, "R.Thigh") | tracking(folder, "R.Shank")
