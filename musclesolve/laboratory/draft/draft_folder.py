@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from musclesolve.constants import (
     WALKING_CUTOFF_HZ,
 )
 from musclesolve.errors import InputError, MuscleSolveError, file_error
-from musclesolve.laboratory.checks.case import Case, load
+from musclesolve.laboratory.checks.case import Case, Role, load
+from musclesolve.laboratory.checks.recording.sides import labels_exchanged
 from musclesolve.laboratory.draft.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.laboratory.draft.column_names import emg_tables, left_out_text
 from musclesolve.laboratory.draft.draft_model import (
@@ -32,6 +33,7 @@ from musclesolve.laboratory.draft.draft_text import NAME, DraftTable, Line, draf
 from musclesolve.laboratory.draft.folder_contents import (
     FileRoles,
     FolderContents,
+    MarkerFile,
     MotionFiles,
     bent_joints,
     file_roles,
@@ -56,6 +58,7 @@ from musclesolve.laboratory.draft.subject_size import GivenSubject, check_given,
 from musclesolve.laboratory.files.b3d import SUFFIX as B3D
 from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.laboratory.files.service_folders import subjects_in
+from musclesolve.laboratory.markers.marker_names import split_label
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, flights, jumps
 from musclesolve.laboratory.recording.axes import global_from_laboratory
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Trial
@@ -278,9 +281,17 @@ def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) ->
 
 
 def draft_trial(
-    contents: FolderContents, roles: FileRoles, files: MotionFiles, path: Path, subject: GivenSubject
+    contents: FolderContents,
+    roles: FileRoles,
+    files: MotionFiles,
+    path: Path,
+    subject: GivenSubject,
+    exchanged: Mapping[Role, Mapping[str, str]] | None = None,
 ) -> TrialDraft:
-    """Draft the trial file of one motion."""
+    """Draft the trial file of one motion.
+
+    exchanged: file -> pairs of markers that carry each other's label, in whose place `files` has them.
+    """
     bending = {joint: file.markers for joint, file in roles.bending.items()}
     static = None if files.static is None else files.static.markers
     choice = choose_mapping(files.motion.markers, static, bending)
@@ -297,7 +308,10 @@ def draft_trial(
         feet = feet or found_feet(files.forces, choice, rotation)
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     paths = _paths(files) | used
-    case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
+    labels = _exchanged_table(files, exchanged or {})
+    case = working_case((axes.table, *choice.tables, *labels, *in_use), paths) if axes.known else None
+    if case is not None and exchanged is None and (pairs := labels_exchanged(case)):
+        return draft_trial(contents, roles, _with_exchanged(files, pairs), path, subject, pairs)
     large = too_large(files.motion.markers)
     flying, moves = np.zeros((0, 2)), NO_FLIGHT
     if case is not None and not large:
@@ -334,6 +348,7 @@ def draft_trial(
         DraftTable("time", about=(TIME,)),
         DraftTable("filter", (Line("cutoff_hz", min(cutoff, 0.2 * files.motion.markers.rate), why),)),
         *marker_tables(choice),
+        *labels,
         *_force_tables(files, feet),
         *emg,
         DraftTable("muscles", (bundled,), tuple(muscles)),
@@ -343,6 +358,34 @@ def draft_trial(
     todos = tuple(todo for table in tables for todo in table.todos)
     recognized = tuple(_recognized(files, choice, axes, feet, case, moves))
     return TrialDraft(path, draft_text(TITLE, tables), recognized, todos, tables)
+
+
+def _with_exchanged(files: MotionFiles, exchanged: Mapping[Role, Mapping[str, str]]) -> MotionFiles:
+    """Return the files of a motion with markers in the place of those whose label they carry."""
+    changed: dict[Role, MarkerFile] = {}
+    for role, pairs in exchanged.items():
+        file = files.static if role == "static" else files.motion
+        if file is not None:
+            label = {split_label(name)[1]: name for name in file.markers.names}
+            by_label = {label[one]: label[other] for one, other in pairs.items()}
+            changed[role] = replace(file, markers=file.markers.exchanged(by_label))
+    return replace(
+        files, motion=changed.get("markers", files.motion), static=changed.get("static", files.static)
+    )
+
+
+def _exchanged_table(
+    files: MotionFiles, exchanged: Mapping[Role, Mapping[str, str]]
+) -> tuple[DraftTable, ...]:
+    """The table [[exchanged]] of labels that are exchanged in whole files; none without any."""
+    if not exchanged:
+        return ()
+    todo = (
+        f"confirm that all labels of right and left are exchanged in {files.motion.path.name}: right landmarks lie on "
+        "the left of the subject, and the pressure on the plates lies under the feet"
+    )
+    lines = tuple(Line(role, dict(pairs)) for role, pairs in exchanged.items())
+    return (DraftTable("exchanged", lines, todo=todo, listed=True),)
 
 
 def _without_empty_forces(files: MotionFiles) -> MotionFiles:

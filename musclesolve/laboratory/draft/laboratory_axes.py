@@ -225,6 +225,7 @@ class PlateFoot:
     todo: str = ""
     idle: bool = False
     units: tuple[Line, ...] = ()
+    why: str = ""  # the foot is not clear
 
     @property
     def table(self) -> DraftTable:
@@ -282,7 +283,17 @@ def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) ->
     if plates and all(plate.idle for plate in plates):
         # Forces in other axes, or on the plate instead of the foot: only the names remain.
         return [_by_name(plate.plate, "no contact of a foot with a plate was found") for plate in plates]
+    if any(plate.side is not None for plate in plates):
+        # a contact whose foot is not clear costs itself
+        plates = [_by_contacts(plate) for plate in plates]
     return plates
+
+
+def _by_contacts(plate: PlateFoot) -> PlateFoot:
+    """A plate whose foot no contact shows is divided by the contacts, which leaves them out."""
+    if plate.side is not None or plate.idle or "point" not in plate.plate.columns:
+        return plate
+    return replace(plate, side=AUTO, source=f"left out while its foot is not clear: {plate.why}", todo="")
 
 
 def _foot_found(
@@ -360,4 +371,4 @@ def _by_name(plate: PlateNames, why: str) -> PlateFoot:
     """The foot that the names of the columns state, where nothing else shows it."""
     if plate.side is not None:
         return PlateFoot(plate, plate.side, "by the names of its columns")
-    return PlateFoot(plate, None, "", f"enter the foot on this plate, r or l: {why}")
+    return PlateFoot(plate, None, "", f"enter the foot on this plate, r or l: {why}", why=why)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import recordings, relabeled, renamed, table
+from drafted_folders import drafted, largest_difference, recordings, relabeled, renamed, table
 
 from musclesolve.laboratory.draft.column_names import common_beginning, plates_of
 from musclesolve.laboratory.draft.draft_folder import draft_folder
@@ -178,3 +178,34 @@ def test_points_in_millimeters_a_little_above_the_floor_are_no_rail(tmp_path: Pa
     assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
     sources = [str(each) for each in draft_folder(tmp_path).trials[0].tables if each.name == "force"]
     assert all("by its contacts" in text and "value='mm'" in text for text in sources)
+
+
+def test_labels_of_right_and_left_that_are_exchanged_are_drafted_the_other_way_around(tmp_path: Path) -> None:
+    """The moments are those of the recording with its own labels."""
+    plain, other = tmp_path / "plain", tmp_path / "exchanged"
+    for folder in (plain, other):
+        folder.mkdir()
+        recordings(folder)
+    twin = {"_r": "_l", "_l": "_r"}
+    renamed(other, lambda name: name[:-2] + twin.get(name[-2:], name[-2:]))
+    draft = draft_folder(other)
+    assert table(draft, "exchanged").keys() == {"markers", "static"}
+    assert sides(other) == {"right_force_": "r", "left_force_": "l"}
+    assert any("labels of right and left" in todo for todo in draft.trials[0].todos)
+    assert largest_difference(drafted(other), drafted(plain)) < 1e-6
+
+
+def test_a_contact_whose_foot_is_not_clear_is_left_out_beside_others(tmp_path: Path) -> None:
+    """A third plate, pushed between both feet."""
+    forces = read_mot(recordings(tmp_path) / "forces.mot")
+    right, left = (
+        np.stack([forces[f"{side}_point_{axis}"] for axis in "xyz"], axis=1) for side in ("right", "left")
+    )
+    both = (forces["right_force_z"] > 100.0) & (forces["left_force_z"] > 100.0)
+    force, point = np.zeros((2, forces.time.size, 3))
+    force[both, 2], point[both] = 300.0, np.where(np.arange(both.sum())[:, None] % 2, right[both], left[both])
+    names = (*forces.names, *(f"C_{role}{axis}" for role in "vp" for axis in "xyz"))
+    values = np.hstack([forces.values, force, point])
+    write_mot(tmp_path / "forces.mot", replace(forces, names=names, values=values))
+    assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l", "C_v": "auto"}
+    assert not any("foot" in todo for todo in draft_folder(tmp_path).trials[0].todos)

@@ -1,10 +1,12 @@
 """Sides: whether right landmarks are on the right of the body, as a whole and pair by pair.
 
 Who faces f and stands up along u has the left at u x f. All pairs of right and left landmarks point to the left; a pair
-that points to the right while the others do not carries each other's label.
+that points to the right while the others do not carries each other's label. Where all pairs point to the right, either
+the labels of right and left are exchanged, or an axis is reversed: then plates, which are in the room, do not lie under
+the feet.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from musclesolve.laboratory.checks.case import TABLES, Case, Role, exchanged_lab
 from musclesolve.laboratory.checks.observed_body import ahead, shown
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
+from musclesolve.laboratory.trial.plates.foot_contacts import NEAR, heels_and_toes, pressure_beside
 from musclesolve.laboratory.trial.recording_checks import OF_ARMS
 from musclesolve.tables.sampled import Markers
 
@@ -48,32 +51,66 @@ def reversed_pairs(trial: Trial, markers: Markers) -> tuple[list[str], bool]:
     return wrong, len(wrong) >= WHOLE * len(pairs) > 0
 
 
-@recording_check("up", "upright")
-def sides_exchanged(case: Case) -> Iterator[Finding]:
-    """Find recordings in which most right landmarks are on the left."""
+def whole_files(case: Case) -> list[Role]:
+    """Return the files in which most right landmarks are on the left."""
+    return [role for role, markers in case.upright.items() if reversed_pairs(case.trial, markers)[1]]
+
+
+def pressure_under_feet(case: Case) -> bool:
+    """Return whether the forces on the plates act under the feet: no axis of the markers alone is reversed."""
+    trial, feet = case.trial, heels_and_toes(case.trial)
+    if "plates" in case.unknown or len(feet) < len(SIDES):
+        return False
+    plates = [(plate.time, plate.force, plate.point, plate.side) for plate in trial.forces]
+    return bool(plates) and pressure_beside(plates, feet) < NEAR
+
+
+def exchanged_sides(case: Case, whole: Sequence[Role]) -> dict[Role, dict[str, str]]:
+    """Return marker -> marker of the other side in each of some files; empty where a sided marker has no partner."""
     trial = case.trial
-    found = {role: reversed_pairs(trial, markers) for role, markers in case.upright.items()}
-    whole: list[Role] = [role for role, (_, of_all) in found.items() if of_all]
-    if not whole:
-        return
-    both, wrong = len(whole) == len(found), found[whole[0]][0]
-    markers: Markers = getattr(trial, whole[0])
     twins = {(min(pair), max(pair)) for pair in partners(trial).items()}
-    labels: dict[Role, dict[str, str]] = {
+    sided = {m for name, weights in trial.mapping.items() if has_side(name) for m in weights}
+    if not sided <= {m for pair in twins for m in pair}:
+        return {}
+    return {
         role: dict(sorted(pair for pair in twins if {*pair} <= {*getattr(trial, role).names}))
         for role in whole
     }
-    sided = {m for name, weights in trial.mapping.items() if has_side(name) for m in weights}
-    change = exchanged_labels(trial, labels) if sided <= {m for pair in twins for m in pair} else None
+
+
+def labels_exchanged(case: Case) -> dict[Role, dict[str, str]]:
+    """Return marker -> marker whose label it carries, by file, where all labels of right and left are exchanged.
+
+    Most pairs of the motion are reversed, and the forces on the plates act under the feet.
+    """
+    whole = whole_files(case) if not {"up", "upright"} & case.unknown else []
+    return exchanged_sides(case, whole) if "markers" in whole and pressure_under_feet(case) else {}
+
+
+@recording_check("up", "upright")
+def sides_exchanged(case: Case) -> Iterator[Finding]:
+    """Find recordings in which most right landmarks are on the left."""
+    trial, whole = case.trial, whole_files(case)
+    if not whole:
+        return
+    both, markers = len(whole) == len(case.upright), getattr(trial, whole[0])
+    wrong, pairs = reversed_pairs(trial, markers)[0], exchanged_sides(case, whole)
+    change = exchanged_labels(trial, pairs) if pairs else None
     values = {
         "count": len(wrong),
         "pairs": len(pairs_to_the_left(trial, markers)),
         "names": ", ".join(wrong[:4]),
     }
-    values |= {"files": "both files" if both and len(found) > 1 else markers.path.name}
+    values |= {"files": "both files" if both and len(case.upright) > 1 else markers.path.name}
+    code = "sides_swapped"
+    if change is not None and labels_exchanged(case):
+        code = "sides_swapped.labels"
+        for number, entry in enumerate(case.settings.force):
+            if entry.side in SIDES:
+                change[("force", number, "side")] = SIDES[1 - SIDES.index(entry.side)]
     stated = both and "asis_r" in case.settings.mapping
     where = case.key("mapping", "asis_r") if stated else Where(markers.path)
-    yield finding("sides_swapped", "error", values, where, change=change)
+    yield finding(code, "error", values, where, change=change)
 
 
 @recording_check("up", "upright")

@@ -623,7 +623,7 @@ def clock_difference(plates: Sequence[Loaded], feet: Feet, offset: float) -> flo
     difference = zeros_apart(plates[0][0], walk)
     if not difference:
         return 0.0
-    as_stated, together = (_beside(plates, feet, offset + late) for late in (0.0, difference))
+    as_stated, together = (pressure_beside(plates, feet, offset + late) for late in (0.0, difference))
     return difference if together < min(NEARER * as_stated, NEAR) else 0.0
 
 
@@ -635,8 +635,11 @@ def zeros_apart(time: Array, walk: Array) -> float:
     return difference if as_long and abs(difference) >= LEAST_DIFFERENCE else 0.0
 
 
-def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
-    """Mean distance of loaded points from their feet [m], at most `FARTHEST_PRESSURE`; that if no foot is seen."""
+def pressure_beside(plates: Sequence[Loaded], feet: Feet, late: float = 0.0) -> float:
+    """Mean distance of loaded points from their feet [m], at most `FARTHEST_PRESSURE`; that if no foot is seen.
+
+    late: what is added to the times of the plates [s].
+    """
     distances = []
     for time, force, point, side in plates:
         loaded = force[:, 2] > LOADED_N

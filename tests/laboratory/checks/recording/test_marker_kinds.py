@@ -81,6 +81,24 @@ def test_all_labels_of_right_and_left_are_one_finding(stride: Case) -> None:
     assert not found(stride, sides)
 
 
+def test_plates_under_the_feet_tell_exchanged_labels_from_a_reversed_axis(stride: Case) -> None:
+    """Labels of feet and plates are exchanged alike; a mirror of the markers moves the feet off the pressure."""
+    trial = stride.trial
+    pairs = dict(sorted({tuple(sorted(pair)) for pair in partners(trial).items()}))
+    markers, static = (each.exchanged(pairs) for each in (trial.markers, trial.static))
+    other = {"r": "l", "l": "r"}
+    forces = tuple(replace(plate, side=other[plate.side]) for plate in trial.forces)
+    labels = replace(stride, trial=replace(trial, markers=markers, static=static, forces=forces))
+    (entry,) = found(labels, sides)
+    assert entry.code == "sides_swapped" and "labels of right and left are exchanged:" in entry.what
+    assert {key[-1] for key, _ in entry.change} >= {"markers", "static", "side"}
+    mirror = np.diag([1.0, -1.0, 1.0])
+    turned = [replace(each, position=each.position @ mirror) for each in (trial.markers, trial.static)]
+    room = replace(stride, trial=replace(trial, markers=turned[0], static=turned[1]))
+    (entry,) = found(room, sides)
+    assert entry.code == "sides_swapped" and "or one axis of the markers is reversed" in entry.what
+
+
 @pytest.mark.parametrize("landmark", ["psis", "knee_lateral"])
 def test_one_pair_is_named_and_no_other(stride: Case, landmark: str) -> None:
     one, other = (marker(stride, f"{landmark}_{side}") for side in "rl")
