@@ -170,6 +170,12 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
             place = f", {error.where}" if error.where else ""
             remedy = f" ({error.remedy})" if error.remedy else ""
             contents.unread.append(f"{contents.name_of(path)}{place}: {error.problem}{remedy}")
+    for file in [file for file in contents.markers if not np.isfinite(file.markers.position).any()]:
+        contents.markers.remove(file)
+        contents.unread.append(
+            f"{contents.name_of(file.path)}: no marker has a place in any frame (label the markers in the capture "
+            "software, and export the recording again)"
+        )
     return contents
 
 

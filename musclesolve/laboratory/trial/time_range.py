@@ -56,13 +56,10 @@ def find_range(trial: Trial) -> dict[str, Any]:
         return whole(
             "heel and toe of no foot are among the markers of the motion, which would show its contacts"
         )
-    beside, seen = unmeasured(trial, feet), np.zeros(time.size, bool)
+    beside, seen = unmeasured(trial, feet), _seen(trial)
     predicts = trial.settings.plates.unmeasured_steps == PREDICTED
     if predicts:
         beside = {side: np.zeros(time.size, bool) for side in feet}
-    seen[trial.frames()] = True
-    for name in bounding_markers(trial):
-        seen &= ~missing(trial.markers[name])
 
     def runs_in(side: Side, within: Run) -> list[Run]:
         """Return the runs of frames of a leg in a run of frames that are seen, without their uncertain ends."""
@@ -130,6 +127,32 @@ def find_range(trial: Trial) -> dict[str, Any]:
     return {"time_range": times(either), "legs": of_legs, "analyzed": tuple(sentences)}
 
 
+def _seen(trial: Trial) -> Mask:
+    """Return the frames (T,) of the time range in which markers of legs and pelvis are seen."""
+    seen = np.zeros(trial.markers.time.size, bool)
+    seen[trial.frames()] = True
+    for name in bounding_markers(trial):
+        seen &= ~missing(trial.markers[name])
+    return seen
+
+
+def _predicted_range(trial: Trial) -> dict[str, Any]:
+    """Return the longest stretch of a recording with filled gaps in which markers of legs and pelvis are seen.
+
+    By the fields of `Trial`, as `find_range` does; forces are predicted in all of it.
+    """
+    seen, why = _seen(trial), "ground reactions are predicted for both feet"
+    first, stop = max(true_runs(seen), key=lambda run: run[1] - run[0], default=(0, 0))
+    ends = round(AT_ENDS * trial.markers.rate)
+    if seen[trial.frames()].all() or stop - first < 2 * ends + round(SHORTEST_STRETCH * trial.markers.rate):
+        return {"time_range": without_ends(trial), "analyzed": (f"the whole recording but its ends: {why}",)}
+    start, end = (float(trial.markers.time[k]) for k in (first + ends, stop - 1 - ends))
+    lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][trial.frames()]).any()]
+    names = shortened(list(map(repr, lost)), MOST_NAMES)
+    sentence = f"{_span((start, end))}, the longest stretch in which {names} are seen: {why}"
+    return {"time_range": (start, end), "analyzed": (sentence,)}
+
+
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     """The reason why a frame of a leg is not analyzed; unmeasured: mask (T,) of contacts not completely on plates."""
     time = trial.markers.time
@@ -172,8 +195,7 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     if not finds_range(settings):
         return trial
     if settings.files.predicted:
-        sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
-        return replace(trial, time_range=without_ends(trial), analyzed=(sentence,))
+        return replace(trial, **_predicted_range(fill_trial(trial, settings.gaps)))
     return replace(trial, **find_range(fill_trial(trial, settings.gaps)))
 
 

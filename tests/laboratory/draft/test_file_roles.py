@@ -131,6 +131,15 @@ def test_a_folder_without_a_readable_export_says_what_to_do(tmp_path: Path) -> N
         draft_folder(tmp_path)
 
 
+def test_a_recording_without_any_place_is_no_subject_who_stands(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("static.trc", "walk.trc"):
+        markers = read_markers(tmp_path / name)
+        write_trc(tmp_path / name, replace(markers, position=np.full_like(markers.position, np.nan)))
+    with refused("missing_file", "no marker has a place in any frame"):
+        draft_folder(tmp_path)
+
+
 def test_a_standing_trial_is_known_by_its_stillness_whatever_its_name(tmp_path: Path) -> None:
     recordings(tmp_path)
     (tmp_path / "static.trc").rename(tmp_path / "trial007.trc")

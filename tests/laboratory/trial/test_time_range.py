@@ -102,6 +102,16 @@ def test_markers_of_legs_and_pelvis_bound_it(tmp_path):
     assert "after it 'toe_l' not seen at 2.30 s" in trial.analyzed[0]
 
 
+def test_a_marker_that_is_lost_ends_the_range_of_predicted_forces(tmp_path):
+    path = walk(tmp_path, gaps=(("ankle_medial_r", 2.2, 4.0),))
+    text = re.sub(r"\[\[force\]\][^\[]*|\[time\][^\[]*", "", path.read_text())
+    path.write_text(re.sub(r'forces = ".*"', 'forces = "predicted"', text))
+    trial = read_trial(path)
+    assert trial.time_range == pytest.approx((0.1, 2.1), abs=0.03)
+    (sentence,) = trial.analyzed
+    assert "longest stretch" in sentence and "ankle_medial_r" in sentence
+
+
 def test_gaps_that_are_filled_do_not_bound_it(standard, tmp_path):
     whole = read_trial(standard)
     trial = read_trial(walk(tmp_path, gaps=(("asis_r", 1.5, 1.58),)))

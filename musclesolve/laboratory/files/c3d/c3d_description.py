@@ -394,12 +394,12 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     fitting = [count for count in (*counts, *wrapped) if room - padding < count <= room]
     by_length = not counts and filled > FULL
     counts += [filled] if by_length else []
-    problem, expected = "", "two frames or more, and bytes for all of them"
+    problem, expected = "", "a frame or more, and bytes for all of them"
     # Cropping may not have updated one of the counts; the count that fits the size of the file is right.
     frames = fitting[0] if fitting else counts[0] if counts else 0
     if not counts:
         problem = "the number of frames is not stated"
-    elif frames < 2 or frames > room:
+    elif frames < 1 or frames > room:
         problem = f"{frames} frames are stated, but the file has bytes for {room}"
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"

@@ -235,8 +235,12 @@ class C3D:
         if shown and len(next(iter(shown.values()))) == len(position):
             position = np.concatenate([position, np.stack([*shown.values()], axis=1)], axis=1)
             names, notes = (*names, *shown), (*notes, self._placed_note)
+        time = self.time
+        if layout.frames == 1:  # of a standing subject: a rate needs two
+            time, position = np.append(time, time + 1.0 / layout.rate), np.concatenate([position, position])
+            notes = (*notes, f"{self.path.name} has one frame, which is taken for two.")
         return Markers(
-            self.time,
+            time,
             names,
             position,
             self.path,

@@ -163,6 +163,18 @@ def test_time_counts_from_frame_one(tmp_path: Path) -> None:
     np.testing.assert_allclose(file.analog_time, 2.0 + np.arange(48) / 240.0)
 
 
+def test_one_frame_of_a_standing_subject_is_read_whether_or_not_its_data_fill_a_block(tmp_path: Path) -> None:
+    path = write(tmp_path / "static.c3d", points=trajectories(1))
+    whole = read_markers(path)
+    layout = read_c3d(path).layout
+    path.write_bytes(path.read_bytes()[: layout.start + layout.width * layout.numbers])
+    cut = read_markers(path)
+    for found in (whole, cut):
+        assert found.position.shape[0] == 2 and any("one frame" in note for note in found.notes)
+        np.testing.assert_allclose(found.position[0], trajectories(1)[0] * 0.001, atol=1e-6)
+        np.testing.assert_array_equal(found.position[0], found.position[1])
+
+
 def test_recordings_of_more_frames_than_16_bits_count(tmp_path: Path) -> None:
     points = np.zeros((70_000, 1, 3)) + np.arange(1.0, 70_001.0)[:, None, None]
     unstated = read_markers(write(tmp_path / "a.c3d", points=points))
