@@ -149,7 +149,7 @@ def _predicted_range(trial: Trial) -> dict[str, Any]:
     start, end = (float(trial.markers.time[k]) for k in (first + ends, stop - 1 - ends))
     lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][trial.frames()]).any()]
     names = shortened(list(map(repr, lost)), MOST_NAMES)
-    sentence = f"{_span((start, end))}, the longest stretch in which {names} are seen: {why}"
+    sentence = f"{_span((start, end))}, the longest stretch that shows {names} throughout: {why}"
     return {"time_range": (start, end), "analyzed": (sentence,)}
 
 

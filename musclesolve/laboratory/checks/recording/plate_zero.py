@@ -14,7 +14,8 @@ from musclesolve.laboratory.trial.plates.foot_forces import plate_numbers
 
 ZERO = 5.0
 """Force of an unloaded plate that is no wrong zero [N]: noise and crosstalk of strain gauges after warming up. More
-show mac/jump2 (5.3, 19.3 N) and pycgm (8.7, 9.8 N). The middle half of the forces of an unloaded plate agrees to it."""
+show mac/jump2 (5.3, 19.3 N) and pycgm (8.7, 9.8 N). The middle half of the forces of an unloaded plate agrees to it, or
+to the level itself."""
 SHORTEST = 0.1
 """Least time in which nobody is on the plate [s]."""
 
@@ -22,8 +23,8 @@ SHORTEST = 0.1
 def level(plate: PlateForce) -> float:
     """Return the median vertical force while nobody is on a plate [N]; zero where the file does not show it.
 
-    Samples that are exactly zero were set to it. The middle half of the others must agree to `ZERO`: the ends of
-    contacts do not.
+    Samples that are exactly zero were set to it. The middle half of the others must agree to `ZERO`, or lie on one side
+    of zero as a whole: the ends of contacts do not.
     """
     vertical = plate.shown[:, 2]
     light = np.isfinite(vertical) & (vertical != 0.0)
@@ -33,7 +34,7 @@ def level(plate: PlateForce) -> float:
     if rest.size < SHORTEST * plate.rate:
         return 0.0
     low, middle, high = np.quantile(rest, [0.25, 0.5, 0.75])
-    return float(middle) if high - low < ZERO else 0.0
+    return float(middle) if high - low < max(ZERO, abs(middle)) else 0.0
 
 
 @recording_check("plates", "upright")

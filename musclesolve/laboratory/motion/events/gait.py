@@ -177,7 +177,7 @@ def gait_events(
         steps = [_inside(unclear, event) for event in filled if event.side == side]
         # Force that remains on the plate during the swing of the foot.
         left = float(lowest[np.any(steps, axis=0)].max(initial=0.0)) if steps else 0.0
-        if left > 0.0:
+        if left > 0.0 and any(plate.side == side for plate in loads.plates):
             notes.append(
                 f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
                 f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: the markers "

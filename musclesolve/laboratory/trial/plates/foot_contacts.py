@@ -465,11 +465,11 @@ class Contact:
         return f"plate {self.plate} from {self.start:.3f} to {self.end:.3f} s"
 
 
-def stands_loaded(time: Array, vertical: Array, threshold: float, firm: float = 0.0) -> Mask:
-    """Return the samples (S,) of contacts: vertical force (S,) of at least the threshold [N], as its mean has it.
+def stands_loaded(time: Array, vertical: Array, threshold: float) -> Mask:
+    """Return the samples (S,) of contacts: stretches of vertical force (S,) of at least the threshold [N].
 
-    The mean is over `MEAN_S`, and reaches the firm level [N] at least once while it is above the threshold (a Schmitt
-    trigger): single samples of an idle plate exceed the threshold by noise.
+    The mean over `MEAN_S` must reach the threshold in the stretch, too: noise of an idle plate exceeds it in single
+    samples.
     """
     step = (time[-1] - time[0]) / max(time.size - 1, 1)
     half = int(0.5 * MEAN_S / step + 1e-9) if step > 0.0 else 0
@@ -477,10 +477,10 @@ def stands_loaded(time: Array, vertical: Array, threshold: float, firm: float = 
     sums, counts = (
         np.convolve(values, window)[half : half + time.size] for values in (force, 0.0 * force + 1.0)
     )
-    mean, on = sums / counts, np.zeros(time.size, bool)
-    for first, stop in true_runs(mean >= threshold):
-        on[first:stop] = mean[first:stop].max() >= firm
-    return np.asarray(on & (force >= threshold) & (force > 0.0))
+    reached, loaded = sums >= threshold * counts, (force >= threshold) & (force > 0.0)
+    for first, stop in true_runs(loaded):
+        loaded[first:stop] = reached[first:stop].any()
+    return np.asarray(loaded)
 
 
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
