@@ -25,6 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import check_choice, check_real_array, check_type, one_or_several
+from musclesolve._util.messages import as_text
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import file_error, input_error
@@ -93,6 +94,9 @@ class Skeleton:
     reactions: Any
     natural: NaturalSkeleton | None
     _c: Any = field(repr=False)
+    _generalized: Any = field(
+        repr=False
+    )  # forces that do work on the rates of the coordinates, all n of them
     _poses: Mapping[str, Pose] = field(repr=False)
 
     def markers(self, places: Mapping[str, tuple[str, Sequence[float]]]) -> Any:
@@ -104,20 +108,32 @@ class Skeleton:
         Raises:
             InputError: an unknown body, or no three numbers.
         """
-        columns = []
-        for name, (body, place) in places.items():
+        columns, expected = [], "name -> (body, place), {'heel': ('foot_r', (0.1, 0.0, 0.0))}"
+        for name, entry in check_type(places, Mapping, "places", expected).items():
+            pair = entry if isinstance(entry, tuple | list) and len(entry) == 2 else None
+            if pair is None:
+                fault = f"the place of {name!r} is {as_text(entry)}"
+                raise input_error("bad_value", where="places", problem=fault, expected=expected)
+            body, place = pair
             check_choice(body, f"the body of {name!r}", self.bodies, where="places")
             at = check_real_array(place, f"the place of {name!r}", "three numbers [m]", shapes=((3,),))
+            if not np.isfinite(at).all():
+                fault = f"the place of {name!r} has no number"
+                raise input_error("bad_value", where="places", problem=fault, expected="three numbers [m]")
             rotation, shift = self._poses[body]
             columns.append(shift + rotation @ at)
+        if not columns:
+            raise input_error(
+                "missing_argument", where="places", problem="there is no point", expected=expected
+            )
         return ca.Function("markers", [self._c], [ca.horzcat(*columns)], ["c"], ["position"])
 
     @cached_property
     def mass(self) -> Any:
-        """Function of c: the mass matrix of the coordinates (n, n), d tau / d cdd."""
+        """Function of c: the mass matrix M of the coordinates (n, n); the kinetic energy is cd^T M cd / 2."""
         c, rest = self._c, ca.SX.zeros(len(self.dofs))
         cdd, none = ca.SX.sym("cdd", len(self.dofs)), ca.SX.zeros(6 * len(self.loads))
-        force = self.inverse_dynamics(c, rest, cdd, none)
+        force = self._generalized(c, rest, cdd, none)
         return ca.Function("mass", [c], [ca.jacobian(force, cdd)], ["c"], ["mass"])
 
 
@@ -256,6 +272,8 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
     }
     parts, tau = _needed(poses, masses, model.gravity, wrenches, (c, cd, cdd))
 
+    w, moving = ca.vertcat(*wrenches.values()), {"c": c, "cd": cd, "cdd": cdd}
+    generalized = _function("generalized", moving | {"w": w}, tau)
     # the base: force, and moment about the origin in axes of the laboratory, in the place of Cardan forces
     origin, force, moment = c[count : count + 3], ca.SX.zeros(3), ca.SX.zeros(3)
     for part in parts.values():
@@ -273,7 +291,6 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         frames[owner][0] @ standing[n] + (frames[owner][1] if n < topology.point_count else 0.0)
         for n, owner in enumerate(tree.owner.tolist())
     )
-    w = ca.vertcat(*wrenches.values())
     return Skeleton(
         dofs=(*topology.dof_names[:count], *ROOT),
         bodies=names,
@@ -285,6 +302,7 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
         natural=_natural(model, loads),
         _c=c,
+        _generalized=generalized,
         _poses=poses,
     )
 
@@ -330,6 +348,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
         natural=None,
         _c=c,
+        _generalized=_function("generalized", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
         _poses=poses,
     )
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
+from moving_stride import moving_stride
 from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.models.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
-from musclesolve.studies import synthetic
 from musclesolve.symbolic.path_length import all_coordinates
 from musclesolve.symbolic.skeleton import ROOT
 
@@ -25,11 +25,9 @@ FRAMES = 66
 @pytest.fixture(scope="module")
 def stride():
     """Model, motion and loads of the bundled stride, and its skeleton."""
-    stride = synthetic.reference_stride()
-    time = np.linspace(0.0, stride.period, FRAMES)
-    motion, wrenches = stride.motion(time), stride.wrenches(time)
-    walker = ms.symbolic.skeleton(stride.model, [wrench.body for wrench in wrenches])
-    return stride.model, motion, wrenches, walker
+    model, motion, wrenches = moving_stride(FRAMES)
+    walker = ms.symbolic.skeleton(model, [wrench.body for wrench in wrenches])
+    return model, motion, wrenches, walker
 
 
 def loads_of(wrenches):
@@ -118,7 +116,18 @@ def test_derivatives_are_those_of_differences(stride):
         move[column] = 1e-6
         slope = (tau(state + move) - tau(state - move)) / 2e-6
         np.testing.assert_allclose(exact[:, column], slope, atol=1e-5 * np.abs(exact).max())
-    np.testing.assert_allclose(np.array(walker.mass(at[0])), exact[:, 88:], atol=1e-10)
+    mass = np.array(walker.mass(at[0]))
+    np.testing.assert_allclose(mass[:38], exact[:38, 88:], atol=1e-10)  # the base has other forces
+
+
+def test_the_mass_matrix_gives_the_kinetic_energy(stride):
+    _, motion, _, walker = stride
+    q, qd = motion.q[20].ravel(), motion.qd[20].ravel()
+    mass, rate = np.array(walker.mass(motion.coordinates[20])), motion.rates[20]
+    np.testing.assert_allclose(mass, mass.T, atol=1e-10)
+    assert np.linalg.eigvalsh(mass).min() > 0.0
+    natural = np.array(walker.natural.mass(q))
+    assert rate @ mass @ rate == pytest.approx(qd @ natural @ qd, rel=1e-9)
 
 
 def test_markers_move_with_their_bodies(stride):
@@ -220,3 +229,11 @@ def test_what_has_no_expression_is_refused(stride):
         walker.markers({"m": ("hand", (0, 0, 0))})
     with refused("bad_shape", "'m'"):
         walker.markers({"m": ("foot_r", (0, 0))})
+    for places in (None, [], "foot_r"):
+        with refused("wrong_type", "places"):
+            walker.markers(places)
+    for place in ("foot_r", ("foot_r", 0, 0, 0), None, ("foot_r", (0, 0, np.nan))):
+        with refused("bad_value", "'m'"):
+            walker.markers({"m": place})
+    with refused("missing_argument", "no point"):
+        walker.markers({})

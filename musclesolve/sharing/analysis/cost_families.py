@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import input_error
+from musclesolve._util.checks import check_number
+from musclesolve._util.messages import as_text
+from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.arguments import check_smooth_cost, members
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -23,6 +25,8 @@ USUAL_RANGES: dict[str, tuple[float, float]] = {
 """Ranges of the parameters of `general_power`: weights of muscles over some three orders of magnitude."""
 LARGEST_RATIO = 6.0
 """Decimal logarithm of the largest ratio of two weights of a mixture: the smaller one has no effect beyond."""
+NARROWEST = 1e-6
+"""Least width of a range, over its upper end."""
 STARTS = ((3.0, 3.0), (5.0, 0.0))
 """Further starts of (exponent, relative) of `general_power`, where both are free; out of range they are moved."""
 
@@ -48,23 +52,37 @@ class CostFamily:
     @classmethod
     def of_options(cls, cost: Cost, ranges: Mapping[str, tuple[float, float]]) -> "CostFamily":
         """The costs that differ from one cost in some of its numeric options, which begin at their present values."""
-        options: list[str] = [option.name for option in fields(cost)] if is_dataclass(cost) else []
+        named: list[str] = [option.name for option in fields(cost)] if is_dataclass(cost) else []
+        numeric = [name for name in named if type(getattr(cost, name)) in (int, float)]
+        where, limits = "fit_cost(free=...)", []
         for name, ends in ranges.items():
-            if name not in options or not isinstance(getattr(cost, name), int | float):
+            if name not in numeric:
                 raise input_error(
                     "unknown_name",
-                    where="fit_cost(free=...)",
+                    where=where,
                     problem=f"{cost.name} has no numeric option {name!r}",
-                    expected=f"one of {', '.join(option for option in options if option != 'weights')}",
+                    expected=f"one of {', '.join(numeric)}" if numeric else "a cost with numeric options",
+                    remedy="name the options with their ranges, free={...}"
+                    if numeric
+                    else "take another cost",
                 )
-            if len(members(ends)) != 2 or not ends[0] < ends[1]:
-                raise input_error(
-                    "bad_value",
-                    where="fit_cost(free=...)",
-                    problem=f"the range of {name} is {ends!r:.60}",
-                    expected="two numbers, the smaller one first",
-                )
-        low, high = np.array([[float(end) for end in ends] for ends in ranges.values()]).T
+            pair = members(ends) if isinstance(ends, tuple | list) else []
+            expected = "two numbers, the smaller one first"
+            limits.append(
+                [check_number(end, f"an end of the range of {name}", expected, where=where) for end in pair]
+            )
+            if len(pair) != 2 or not limits[-1][1] - limits[-1][0] > NARROWEST * max(1.0, abs(limits[-1][1])):
+                fault = f"the range of {name} is {as_text(ends)}"
+                raise input_error("bad_value", where=where, problem=fault, expected=expected)
+            for end in limits[-1]:
+                try:
+                    replace(cost, **{name: end})  # type: ignore[type-var]
+                except InputError as error:
+                    fault = f"the range of {name} ends at {end:g}: {error.problem}"
+                    raise input_error(
+                        "bad_value", where=where, problem=fault, expected=error.expected
+                    ) from error
+        low, high = np.array(limits).T
         inside = low + 0.02 * (high - low), high - 0.02 * (high - low)
         start = np.clip([float(getattr(cost, name)) for name in ranges], *inside)
 
@@ -108,49 +126,49 @@ def starts_of(family: CostFamily) -> list[Array]:
     return starts
 
 
-def family_of(
-    family: Any, free: Mapping[str, tuple[float, float]] | None, problems: Sequence[Problem]
-) -> CostFamily:
+def family_of(family: Any, free: Any, problems: Sequence[Problem]) -> CostFamily:
     """The family of costs that the arguments of `fit_cost` describe."""
     if isinstance(family, CostFamily):
         return family
-    if isinstance(family, str | Cost):
-        cost = find_cost(family)
-        for problem in problems:
-            check_smooth_cost(cost, problem, "fitted", "fit_cost(family=...)", convex=True)
+    where, listed = "fit_cost(family=...)", [family] if isinstance(family, str | Cost) else members(family)
+    costs = [find_cost(cost) for cost in listed]
+    for problem in problems:
+        for cost in costs:
+            check_smooth_cost(cost, problem, "fitted", where, convex=True)
+    if len(costs) == 1:
+        (cost,) = costs
         if free is None:
-            ranges = USUAL_RANGES if cost.name == "general_power" else {"exponent": USUAL_RANGES["exponent"]}
-        else:
-            ranges = dict(free)
-        if not ranges:
+            free = USUAL_RANGES if cost.name == "general_power" else {"exponent": USUAL_RANGES["exponent"]}
+        if not isinstance(free, Mapping) or not free:
             raise input_error(
                 "missing_argument",
                 where="fit_cost(free=...)",
-                problem="no option is free",
-                expected='one or more with their ranges, {"exponent": (1.15, 8)}',
+                problem=f"the free options are {as_text(free)}",
+                expected='options with their ranges, {"exponent": (1.15, 8)}',
             )
-        return CostFamily.of_options(cost, ranges)
-    costs = [find_cost(cost) for cost in members(family)]
-    if len(costs) < 2 or free is not None:
-        raise input_error(
-            "conflict" if free is not None else "missing_argument",
-            where="fit_cost(family=...)",
-            problem="free options of several costs" if free is not None else "fewer than two costs to mix",
-            expected="one cost with free options, or two costs or more, whose weights are fitted",
-        )
+        return CostFamily.of_options(cost, free)
+    labels = [cost.label for cost in costs]
+    if not costs or free is not None or len(set(labels)) < len(labels):
+        faults = {
+            "missing_argument": "there is no cost" if not costs else "",
+            "conflict": "free options of several costs" if free is not None else "",
+            "duplicate_name": "a cost stands twice, and no data tell the two weights apart",
+        }
+        code, fault = next((code, fault) for code, fault in faults.items() if fault)
+        expected = "one cost with free options, or two costs or more, whose weights are fitted"
+        raise input_error(code, where=where, problem=fault, expected=expected)
     squares = np.zeros(len(costs))
     for problem in problems:
-        for cost in costs:
-            check_smooth_cost(cost, problem, "mixed", "fit_cost(family=...)", convex=True)
         solution = solve(problem, "activation_power")
-        activation = np.atleast_2d(solution.activation)[solution.solved]
-        part = problem.frames(np.atleast_1d(solution.solved))
-        squares += [float(np.square(cost.gradient(part, activation)).sum()) for cost in costs]
+        which = np.atleast_1d(solution.solved)
+        if which.any():
+            activation, part = np.atleast_2d(solution.activation)[which], problem.frames(which)
+            squares += [float(np.square(cost.gradient(part, activation)).sum()) for cost in costs]
     for cost, square in zip(costs, squares, strict=True):
         if not 0.0 < square < np.inf:
             raise input_error(
                 "bad_cost",
-                where="fit_cost(family=...)",
+                where=where,
                 problem=f"the cost {cost.label} has no slope anywhere in these frames",
                 expected="costs that depend on the activations",
                 remedy="leave it out",

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice, check_number, check_real_array
+from musclesolve._util.checks import check_choice, check_number, check_real_array, check_type
 from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -47,7 +47,7 @@ from musclesolve.sharing.analysis.emg_measurement import (
     measured,
     pearson,
 )
-from musclesolve.sharing.arguments import members
+from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -65,6 +65,8 @@ NAMED = (
     "knee_sparing_activation",
 )
 """The named costs beside which a fitted cost is shown, where the problem has their data."""
+REACH = "activation_power"
+"""A cost with which the frames with a solution are found: they are the same for every cost."""
 FITTED = "fitted"
 """The name of the fitted cost beside named ones."""
 STEP = 1e-5
@@ -102,12 +104,12 @@ class Agreement:
     @property
     def mean_correlation(self) -> dict[str, float]:
         """Mean correlation of each cost."""
-        return dict(zip(self.costs, np.nanmean(self.correlation, axis=1).tolist(), strict=True))
+        return dict(zip(self.costs, _mean(self.correlation).tolist(), strict=True))
 
     @property
     def mean_missed(self) -> dict[str, float]:
         """Mean share of the variance that each cost misses."""
-        return dict(zip(self.costs, np.nanmean(self.missed, axis=1).tolist(), strict=True))
+        return dict(zip(self.costs, _mean(self.missed).tolist(), strict=True))
 
 
 class _Search:
@@ -123,7 +125,7 @@ class _Search:
         if self._theta is None or not np.array_equal(theta, self._theta):
             cost = self.family.make(theta)
             solutions = [solve(problem, cost, self.solver) for problem in self.emg.problems]
-            means = self.emg.means(np.nan_to_num(solution.activation) for solution in solutions)
+            means = np.nan_to_num(self.emg.means(solution.activation for solution in solutions))
             self._theta, self._last = theta.copy(), (cost, solutions, means)
         return self._last
 
@@ -137,10 +139,12 @@ class _Search:
         """The derivatives of the residuals by theta, (T C, K), with gains and offsets adapted."""
         cost, solutions, mean = self.optimum(theta)
         changes = []
-        for problem, shares, solution in zip(self.emg.problems, self.emg.shares, solutions, strict=True):
-            tilt = self._tilt(problem, theta, np.nan_to_num(np.atleast_2d(solution.activation)))
+        for number, (problem, solution) in enumerate(zip(self.emg.problems, solutions, strict=True)):
+            activation = np.atleast_2d(solution.activation)
+            tilt = self._tilt(problem, theta, np.nan_to_num(activation))
             moved = solution_derivatives(problem, cost, solution).along(d_marginal_cost=tilt).activation
-            changes.append(np.nan_to_num(moved).reshape(tilt.shape) @ shares.T)
+            solved = np.asarray(np.isfinite(activation).all(axis=1))
+            changes.append(self.emg.mean_of(number, moved.reshape(tilt.shape), solved))
         gain, _ = self.scales.fitted(self.emg, mean)
         change = gain * np.concatenate(changes, axis=1) * self.emg.known  # (K, T, C)
         change = self.scales.project(self.emg, mean, change) / self.size
@@ -208,6 +212,11 @@ class CostFit:
         """
         place = self._place(name)
         values = np.atleast_1d(check_real_array(values, "values", "(V,)", shapes=((np.size(values),), ())))
+        low, high = self.family.low[place], self.family.high[place]
+        for value in values:
+            check_number(
+                float(value), name, "a value within its range", least=low, most=high, where="profile"
+            )
         return np.array([self._rise(place, float(value), self.theta)[0] for value in values])
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
@@ -229,6 +238,15 @@ class CostFit:
         largest = np.abs(self.weakest).max()
         return dict(zip(self.family.parameters, (self.weakest / largest).tolist(), strict=True))
 
+    @property
+    def unexplained(self) -> tuple[str, ...]:
+        """Channels whose EMG does not rise with the fitted activation."""
+        _, _, mean = self._search.optimum(self.theta)
+        varies = np.where(self.emg.known, mean - mean.mean(axis=0), 0.0)
+        explains = self.gain * np.sqrt(mean_square(varies, self.emg.known)) > RESOLUTION * self.emg.deviation
+        there = self.emg.known.any(axis=0)
+        return tuple(np.array(self.channels)[there & ~explains].tolist())
+
     def sentences(self) -> list[str]:
         """Sentences on what the EMG determines of the cost, and what it does not."""
         said = [
@@ -245,6 +263,11 @@ class CostFit:
                 said.append(f"{name} is below {high:.3g}; the EMG does not tell how far.")
             else:
                 said.append(f"The EMG does not determine {name}.")
+        if self.unexplained:
+            flat = ", ".join(self.unexplained)
+            said.append(
+                f"EMG that does not rise with the activation, which this cost does not explain: {flat}."
+            )
         if len(self.theta) > 1 and not all(self.determined.values()):
             together = ", ".join(f"{name} {by:+.2g}" for name, by in self.weakest_direction.items())
             said.append(f"These changes together alter the predicted EMG least: {together}.")
@@ -266,8 +289,9 @@ class CostFit:
     def left_out(self, by: str = "channel", costs: Iterable[str | Cost] | None = None) -> Agreement:
         """The agreement with channels or strides that the fit has not seen, each left out of a fit of its own.
 
-        A left-out channel has its own gain and offset, since nothing else knows them. A left-out stride has gains and
-        offsets of the other strides, for named costs, too. Its agreement is the mean over its channels.
+        A channel is left out with all channels of the same muscles, and has its own gain and offset, since nothing else
+        knows them. A stride has gains and offsets of the other strides, for named costs, too; its agreement is the mean
+        over its channels.
 
         Args:
             by: "channel" or "stride".
@@ -280,13 +304,14 @@ class CostFit:
         chosen = [self.cost, *self._others(costs)]
         means, scores = [self._means(cost) for cost in chosen], []
         tests = self._tests(by)
+        in_stride = np.isfinite(self.emg.stride)[:, None] | (by == "channel")
         for mask in tests.values():
-            train, test = self.emg.keep(~mask), self.emg.keep(mask)
+            train, test = self.emg.keep(self.emg.known & ~mask & in_stride), self.emg.keep(mask)
             again = _fitted(train, self.family, self._search.scales, self._search.solver, [self.theta])
             predicted = [self._means(again.cost), *means[1:]]
             correlation, missed = self._score(predicted, test, test if by == "channel" else train)
             seen = np.isfinite(missed).all(axis=0)
-            scores.append((correlation[:, seen].mean(axis=1), missed[:, seen].mean(axis=1)))
+            scores.append((_mean(correlation[:, seen]), _mean(missed[:, seen])))
         correlations, shares = (np.stack(each, axis=1) for each in zip(*scores, strict=True))
         return Agreement(_labels(chosen), tuple(tests), correlations, shares)
 
@@ -294,17 +319,20 @@ class CostFit:
         """Label of each channel or stride -> mask (T, C) of its numbers."""
         known, stride = self.emg.known, self.emg.stride
         if by == "channel":
-            tests = {name: known & (np.array(self.emg.names) == name) for name in self.emg.names}
+            alike = self.emg.alike
+            first = {muscles: name for name, muscles in reversed([*zip(self.emg.names, alike, strict=True)])}
+            tests = {
+                name: known & np.array([of == muscles for of in alike])
+                for muscles, name in reversed(first.items())
+            }
         else:
-            numbers = np.unique(stride[np.isfinite(stride)])
-            tests = {f"stride {number:g}": known & (stride == number)[:, None] for number in numbers}
-        # a stride is scaled by other strides with the same channels
-        rest = {name: (known & ~mask).any(axis=0) | (by == "channel") for name, mask in tests.items()}
-        tests = {
-            name: mask & rest[name]
-            for name, mask in tests.items()
-            if ((mask & rest[name]).sum(axis=0) >= FEWEST).any()
-        }
+            tests = {
+                name: known & (stride == number)[:, None] for number, name in enumerate(self.emg.stride_names)
+            }
+            # a stride is scaled by other strides, in channels that these show
+            other = {name: known & np.isfinite(stride)[:, None] & ~mask for name, mask in tests.items()}
+            tests = {name: mask & (other[name].sum(axis=0) >= FEWEST) for name, mask in tests.items()}
+        tests = {name: mask for name, mask in tests.items() if (mask.sum(axis=0) >= FEWEST).any()}
         if len(tests) < 2:
             raise input_error(
                 "missing_argument",
@@ -316,7 +344,9 @@ class CostFit:
 
     def _others(self, costs: Iterable[str | Cost] | None) -> list[Cost]:
         if costs is not None:
-            return [find_cost(cost) for cost in members(costs)]
+            listed = [costs] if isinstance(costs, str | Cost) else costs
+            check_type(listed, Iterable, "costs", "names of costs, or Cost objects")
+            return [find_cost(cost) for cost in listed]
         return [
             cost
             for cost in map(find_cost, NAMED)
@@ -415,6 +445,7 @@ def fit_cost(
     gains: bool = True,
     offsets: bool = True,
     strides: Any = None,
+    smoothing: Any = None,
     solver: str | Solver = USUAL_SOLVER,
 ) -> CostFit:
     """Fit the parameters of a cost to EMG of some muscles.
@@ -437,6 +468,8 @@ def fit_cost(
         offsets: whether each channel has an unknown offset.
         strides: (T,) number of the stride of each frame, for `CostFit.left_out("stride")`; NaN outside of strides. One
             for each problem.
+        smoothing: (T, T) weights with which the filters of the envelopes smooth activation, a row for each frame.
+            Without them an envelope that is smoother than activation moves the parameters. One for each problem.
         solver: by which frames are shared.
 
     Raises:
@@ -452,10 +485,13 @@ def fit_cost(
         3.0
     """
     if isinstance(problem, Problem):
-        entries = [(problem, emg, channels, strides)]
+        entries = [(problem, emg, channels, strides, smoothing)]
     else:
+        if not isinstance(problem, list | tuple):
+            check_problem(problem, "fit_cost")
         lists: list[list[Any]] = [list(problem)]
-        for name, value in (("emg", emg), ("channels", channels), ("strides", strides)):
+        given = {"emg": emg, "channels": channels, "strides": strides, "smoothing": smoothing}
+        for name, value in given.items():
             lists.append([None] * len(lists[0]) if value is None and name != "emg" else members(value))
             if len(lists[-1]) != len(lists[0]):
                 raise input_error(
@@ -469,22 +505,37 @@ def fit_cost(
         raise input_error(
             "missing_argument", where="fit_cost", problem="there is no problem", expected="one or more"
         )
-    scales = Scales(bool(gains), bool(offsets))
-    shown = measured(entries)
-    chosen = family_of(family, free, shown.problems)
-    start = chosen.make(chosen.start)
-    solved = np.concatenate([np.atleast_1d(solve(each, start, solver).solved) for each in shown.problems])
+    for name, switch in (("gains", gains), ("offsets", offsets)):
+        check_type(switch, bool, name, "True or False")
+    scales, shown = Scales(gains, offsets), measured(entries)
+    solved = np.concatenate([np.atleast_1d(solve(each, REACH).solved) for each in shown.problems])
+    if not solved.any():
+        raise input_error(
+            "bad_value",
+            where="fit_cost",
+            problem="no frame can be shared: the moments are out of reach of the muscles",
+            expected="a frame with a solution",
+            remedy="ms.diagnose names the missing moments of a problem",
+        )
     shown = shown.keep(shown.known & solved[:, None])
+    chosen = family_of(family, free, shown.problems)
     numbers, used = int(shown.known.sum()), int(shown.known.any(axis=0).sum())
     if numbers <= len(chosen.start) + used * scales.count:
         raise input_error(
             "bad_value",
             where="fit_cost(emg=...)",
-            problem=f"{numbers} numbers of EMG in solved frames are not enough for {len(chosen.start)} parameters and "
-            f"the scales of {used} channels",
-            expected="more frames, or more channels",
+            problem=f"{numbers} numbers of EMG in frames with a solution are not enough for {len(chosen.start)} "
+            f"parameter(s) and {used * scales.count} scales",
+            expected=f"more frames or channels; a channel counts with {FEWEST} numbers or more",
         )
     return _fitted(shown, chosen, scales, solver, starts_of(chosen))
+
+
+def _mean(values: Array) -> Array:
+    """The means (J,) of the known of values (J, L); NaN where none is known."""
+    known = np.isfinite(values)
+    total, count = np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1)
+    return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
 
 
 def _labels(costs: Sequence[Cost]) -> tuple[str, ...]:

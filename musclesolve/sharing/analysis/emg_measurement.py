@@ -11,13 +11,15 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.messages import with_sizes
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.problem import Problem
 
 RESOLUTION = 1e-6
 """Activation that solutions resolve: residuals of this size are not noise of a recording."""
 FEWEST = 10
 """Fewest frames of a channel, or of a stride, that count."""
+LEAST_SIZE = 1e-60
+"""Smallest EMG, and one over the largest, whose squares are floating-point numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,9 @@ class Measured:
         shares: of each problem, (C, n): how a channel averages its n muscles; zero for a channel of other problems.
         names: of the channels.
         emg: (T, C) envelopes in any unit, delayed as activation is; NaN where nothing was measured.
-        stride: (T,) number of the stride of each frame, NaN outside of strides; other numbers in each problem.
+        stride: (T,) index into `stride_names` of each frame, NaN outside of strides.
+        stride_names: of the strides of all problems.
+        smoothing: of each problem, (T, T) weights by which the recording smooths activation, or None.
     """
 
     problems: tuple[Problem, ...]
@@ -37,6 +41,8 @@ class Measured:
     names: tuple[str, ...]
     emg: Array
     stride: Array
+    stride_names: tuple[str, ...]
+    smoothing: tuple[Array | None, ...]
     __repr__ = with_sizes
 
     @cached_property
@@ -65,10 +71,35 @@ class Measured:
         """Leave out what a mask (T, C) does not keep."""
         return replace(self, emg=np.where(mask, self.emg, np.nan))
 
+    @cached_property
+    def alike(self) -> tuple[frozenset[str], ...]:
+        """The muscles of each channel: channels of the same muscles measure the same."""
+        muscles: list[set[str]] = [set() for _ in self.names]
+        for problem, shares in zip(self.problems, self.shares, strict=True):
+            for channel, muscle in zip(*np.nonzero(shares), strict=True):
+                muscles[channel].add(muscles_of(problem)[muscle])
+        return tuple(map(frozenset, muscles))
+
+    def mean_of(self, number: int, activation: Array, solved: Mask) -> Array:
+        """Means of the channels (..., T, C) from activations (..., T, n) of one problem, of its solved frames (T,).
+
+        The other frames are zero, and do not count in the smoothing.
+        """
+        mean = np.where(solved[:, None], np.nan_to_num(activation) @ self.shares[number].T, 0.0)
+        weights = self.smoothing[number]
+        if weights is None:
+            return np.asarray(mean)
+        weights = np.where(solved, weights, 0.0)
+        return np.asarray(weights @ mean / _nonzero(weights.sum(axis=1))[:, None])
+
     def means(self, activations: Iterable[Array]) -> Array:
-        """Mean activations of the channels, (T, C), from the activations (T, n) of each problem."""
-        pairs = zip(activations, self.shares, strict=True)
-        return np.concatenate([np.atleast_2d(activation) @ shares.T for activation, shares in pairs])
+        """Means of the channels, (T, C), from the activations (T, n) of each problem; NaN without solution."""
+        parts = []
+        for number, activation in enumerate(activations):
+            solved = np.asarray(np.isfinite(np.atleast_2d(activation)).all(axis=1))
+            mean = self.mean_of(number, np.atleast_2d(activation), solved)
+            parts.append(np.where(solved[:, None], mean, np.nan))
+        return np.concatenate(parts)
 
     def inflation(self, residual: Array) -> Array:
         """How many residuals (T, C) of each channel count as one, (C,): (1 + rho) / (1 - rho), rho from 0 to 0.999.
@@ -125,72 +156,105 @@ class Scales:
         return change
 
 
-def measured(entries: Sequence[tuple[Any, Any, Any, Any]]) -> Measured:
-    """The EMG of problems: entries of problem, envelopes, channels and strides, checked."""
-    problems, tables = [], []
-    for number, (problem, emg, channels, strides) in enumerate(entries):
+def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> Measured:
+    """The EMG of problems: entries of problem, envelopes, channels, strides and smoothing, checked."""
+    tables, several = [], len(entries) > 1
+    for number, (problem, emg, channels, strides, smoothing) in enumerate(entries):
         problem = replace(check_problem(problem, "fit_cost"))
         frames = problem.n_frames
         names, shares = _channels(channels, problem)
-        where = "emg" if len(entries) == 1 else f"emg[{number}]"
+        where = f"emg[{number}]" if several else "emg"
         shape = (frames, len(names))
         envelope = check_real_array(emg, where, f"{shape}, frames and channels", shapes=(shape,))
+        _check_sizes(envelope, names, where)
         stride = np.full(frames, np.nan)
         if strides is not None:
             stride = check_real_array(strides, "strides", f"({frames},)", shapes=((frames,),))
-        problems.append(problem)
-        tables.append((names, shares, envelope, stride))
-    every = tuple(dict.fromkeys(name for names, *_ in tables for name in names))
-    total = sum(problem.n_frames for problem in problems)
-    whole, all_shares, strides, first, count = np.full((total, len(every)), np.nan), [], [], 0, 0.0
-    for problem, (names, shares, envelope, stride) in zip(problems, tables, strict=True):
+        if smoothing is not None:
+            square = (frames, frames)
+            smoothing = check_real_array(smoothing, "smoothing", f"{square} weights", shapes=(square,))
+        tables.append((problem, names, shares, envelope, stride, smoothing))
+    every = tuple(dict.fromkeys(name for _, names, *_ in tables for name in names))
+    whole = np.full((sum(problem.n_frames for problem, *_ in tables), len(every)), np.nan)
+    all_shares, strides_of_all, stride_names, first = [], [], list[str](), 0
+    for number, (problem, names, shares, envelope, stride, _) in enumerate(tables):
         columns = [every.index(name) for name in names]
         whole[first : first + problem.n_frames, columns] = envelope
         first += problem.n_frames
         of_all = np.zeros((len(every), problem.n_muscles))
         of_all[columns] = shares
         all_shares.append(of_all)
-        numbers, order = np.unique(stride[np.isfinite(stride)], return_inverse=True)
-        renumbered = stride.copy()
-        renumbered[np.isfinite(stride)] = count + 1.0 + order
-        strides.append(renumbered)
-        count += len(numbers)
-    few = np.isfinite(whole).sum(axis=0) < FEWEST
-    whole[:, few] = np.nan
-    return Measured(tuple(problems), tuple(all_shares), every, whole, np.concatenate(strides))
+        renumbered = np.full(len(stride), np.nan)
+        for value in np.unique(stride[np.isfinite(stride)]):
+            renumbered[stride == value] = len(stride_names)
+            stride_names.append(f"stride {value:g}" + (f" of problem {number + 1}" if several else ""))
+        strides_of_all.append(renumbered)
+    whole[:, np.isfinite(whole).sum(axis=0) < FEWEST] = np.nan
+    return Measured(
+        problems=tuple(table[0] for table in tables),
+        shares=tuple(all_shares),
+        names=every,
+        emg=whole,
+        stride=np.concatenate(strides_of_all),
+        stride_names=tuple(stride_names),
+        smoothing=tuple(table[5] for table in tables),
+    )
+
+
+def _check_sizes(envelope: Array, names: tuple[str, ...], where: str) -> None:
+    """Refuse numbers whose squares leave the range of floating-point numbers."""
+    size = np.abs(np.where(np.isfinite(envelope), envelope, 0.0)).max(axis=0, initial=0.0)
+    odd = (np.isinf(envelope).any(axis=0)) | (size > 1.0 / LEAST_SIZE) | ((size < LEAST_SIZE) & (size > 0.0))
+    for number in np.flatnonzero(odd):
+        raise input_error(
+            "bad_value",
+            where=where,
+            problem=f"the EMG of {names[number]} reaches {np.abs(envelope[:, number]).max():g}",
+            expected=f"zero, or numbers from {LEAST_SIZE:g} to {1.0 / LEAST_SIZE:g}, NaN where nothing was measured",
+        )
+
+
+def muscles_of(problem: Problem) -> tuple[str, ...]:
+    """Names of the muscles of a problem, or their numbers."""
+    return tuple(problem.muscle or map(str, range(problem.n_muscles)))
 
 
 def _channels(channels: Any, problem: Problem) -> tuple[tuple[str, ...], Array]:
     """Names of the channels, and the shares (C, n) by which they average muscles."""
-    muscles = tuple(problem.muscle or map(str, range(problem.n_muscles)))
+    muscles, where = muscles_of(problem), "fit_cost(channels=...)"
     if channels is None:
         return muscles, np.eye(len(muscles))
-    if isinstance(channels, Mapping):
-        shares = np.zeros((len(channels), len(muscles)))
-        for row, (name, of) in zip(shares, channels.items(), strict=True):
-            listed = [of] if isinstance(of, str) else list(of)
-            for muscle in listed:
-                check_choice(
-                    muscle, f"the muscle of channel {name!r}", muscles, where="fit_cost(channels=...)"
-                )
-            if not listed:
-                raise input_error(
-                    "missing_argument",
-                    where="fit_cost(channels=...)",
-                    problem=f"the channel {name!r} has no muscle",
-                    expected="one muscle or more",
-                )
-            row[[muscles.index(muscle) for muscle in listed]] = 1.0 / len(listed)
-        return tuple(map(str, channels)), shares
-    shares = np.atleast_2d(check_real_array(channels, "channels", f"(C, {len(muscles)})"))
-    if shares.shape[1] != len(muscles):
-        raise input_error(
-            "bad_shape",
-            where="fit_cost(channels=...)",
-            problem=f"channels is {shares.shape}",
-            expected=f"(C, {len(muscles)}), a share of each muscle",
+    if not isinstance(channels, Mapping):
+        shares = np.atleast_2d(check_real_array(channels, "channels", f"(C, {len(muscles)})"))
+        if shares.ndim != 2 or shares.shape[1] != len(muscles):
+            expected = f"(C, {len(muscles)}), a share of each muscle"
+            raise input_error(
+                "bad_shape", where=where, problem=f"channels is {shares.shape}", expected=expected
+            )
+        if not (np.isfinite(shares) & (shares >= 0.0)).all() or not (shares.sum(axis=1) > 0.0).all():
+            raise input_error(
+                "bad_value",
+                where=where,
+                problem="a channel has a negative share, no number, or no muscle",
+                expected="shares of zero or more, one above zero in each channel",
+            )
+        return tuple(f"channel {k + 1}" for k in range(len(shares))), shares
+    names = tuple(map(str, channels))
+    if not names or len(set(names)) < len(names):
+        code, fault = (
+            ("duplicate_name", "two channels have one name") if names else ("missing_argument", "no channel")
         )
-    return tuple(f"channel {k + 1}" for k in range(len(shares))), shares
+        raise input_error(code, where=where, problem=fault, expected="one name for each channel")
+    shares = np.zeros((len(names), len(muscles)))
+    for row, name, of in zip(shares, names, channels.values(), strict=True):
+        listed = [of] if isinstance(of, str) else members(of)
+        if not listed:
+            fault = f"the channel {name!r} has no muscle"
+            raise input_error("missing_argument", where=where, problem=fault, expected="one muscle or more")
+        for muscle in listed:
+            check_choice(muscle, f"the muscle of channel {name!r}", muscles, where=where)
+        row[[muscles.index(muscle) for muscle in listed]] = 1.0 / len(set(listed))
+    return names, shares
 
 
 def pearson(first: Array, second: Array, known: Mask) -> float:
@@ -208,3 +272,7 @@ def mean_square(values: Array, known: Mask) -> Array:
 
 def _ratio(above: Array, below: Array) -> Array:
     return np.divide(above, below, out=np.zeros_like(above), where=below > RESOLUTION**2)
+
+
+def _nonzero(sums: Array) -> Array:
+    return np.where(np.abs(sums) > 0.0, sums, 1.0)

@@ -3,7 +3,7 @@
 Envelopes count a delay earlier than activation (`[emg] delay_s`), as for a cost that follows EMG.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,15 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
 from musclesolve._util.messages import Progress, no_progress
+from musclesolve.dynamics.kinematics.low_pass import low_pass
 from musclesolve.errors import InputError, input_error
 from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
-from musclesolve.laboratory.recording.data import AnyTrial
+from musclesolve.laboratory.recording.data import AnyTrial, Trial
+from musclesolve.laboratory.recording.trial_settings import EmgSettings
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.share import share
@@ -42,6 +45,8 @@ class EmgPart:
         time: (T,) [s].
         problem: of T frames.
         emg: (T, C) envelopes a delay earlier.
+        smoothing: (T, T) weights with which the low-pass of the envelopes smooths activation; None for envelopes that
+            the file has, whose filter is not known.
         channels: names of channels -> names of muscles.
         stride: (T,) number of the stride of the leg, NaN outside of complete strides.
     """
@@ -53,6 +58,7 @@ class EmgPart:
     emg: Array
     channels: Mapping[str, tuple[str, ...]]
     stride: Array
+    smoothing: Array | None
 
 
 def emg_parts(
@@ -68,10 +74,11 @@ def emg_parts(
     Raises:
         InputError: a trial without EMG, elastic tendons, or whatever `run` refuses.
     """
-    parts = []
-    for place, given in enumerate(trials):
-        trial = read_trial(given)
-        progress(trial.path.stem, place / len(trials))
+    if delay is not None:
+        delay = check_number(delay, "delay", "a delay from 0 to 0.5 s", least=0.0, most=0.5)
+    parts, labels = [], _labels([read_trial(given) for given in _listed(trials)])
+    for place, (label, trial) in enumerate(labels.items()):
+        progress(label, place / len(labels))
         if trial.emg is None:
             raise trial.document.error(
                 "missing_key",
@@ -102,9 +109,7 @@ def emg_parts(
             envelope = measured.at(time[frames], measured.delay if delay is None else delay)
             electrodes = _electrodes(measured, names)
             # without a stated maximum an envelope is a share of the largest of its own trial
-            own = {
-                name: f"{name} in {trial.path.stem}" for name in measured.largest_counts if len(trials) > 1
-            }
+            own = {name: f"{name} in {label}" for name in measured.largest_counts if len(labels) > 1}
             starts = result["stride_start"].values[result["stride_side"].values == part.side]
             ends = result["stride_end"].values[result["stride_side"].values == part.side]
             stride = np.full(len(frames), np.nan)
@@ -112,7 +117,7 @@ def emg_parts(
                 stride[(time[frames] >= first) & (time[frames] < last)] = number + 1.0
             parts.append(
                 EmgPart(
-                    trial.path.stem,
+                    label,
                     part.side,
                     time[frames],
                     part.problem_at(frames),
@@ -124,6 +129,7 @@ def emg_parts(
                         for name, numbers in electrodes.items()
                     },
                     stride,
+                    None if trial.emg.options.processed else _smoothing(time[frames], trial.emg.options),
                 )
             )
     if not parts:
@@ -134,6 +140,49 @@ def emg_parts(
             expected="channels of muscles that share moments",
         )
     return parts
+
+
+def _listed(trials: Any) -> list[Any]:
+    """The trials as a list; one trial stands for itself."""
+    if isinstance(trials, str | Path | Trial):
+        return [trials]
+    listed = list(trials) if isinstance(trials, Iterable) else []
+    if not listed:
+        raise input_error(
+            "missing_argument",
+            where="fit_cost(trials=...)",
+            problem="there is no trial",
+            expected="trials, or paths of trial files",
+        )
+    return listed
+
+
+def _labels(trials: Sequence[AnyTrial]) -> dict[str, AnyTrial]:
+    """A name for each trial: of its file, with folders as far as names are alike."""
+    paths = [trial.path.resolve() for trial in trials]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise input_error(
+                "duplicate_name",
+                where="fit_cost(trials=...)",
+                problem=f"the trial {path.name} is given twice, and would count as two measurements",
+                expected="each trial once",
+            )
+    for depth in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.with_suffix("").parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            break
+    return dict(zip(names, trials, strict=True))
+
+
+def _smoothing(time: Array, options: EmgSettings) -> Array | None:
+    """The weights (T, T) with which the low-pass of envelopes smooths frames at times (T,) [s] (`linear_envelope`)."""
+    rate = 1.0 / float(np.median(np.diff(time)))
+    if options.envelope_hz >= 0.5 * rate:
+        return None
+    beyond = round(2.0 * rate / options.envelope_hz)
+    longer = np.pad(np.eye(len(time)), ((beyond, beyond), (0, 0)), mode="symmetric")
+    return low_pass(longer, rate, options.envelope_hz, options.envelope_order)[beyond : beyond + len(time)]
 
 
 def _electrodes(measured: MeasuredActivation, muscles: Sequence[str]) -> dict[str, list[int]]:
@@ -194,6 +243,7 @@ def fit_cost(
         [part.channels for part in parts],
         family,
         strides=[part.stride for part in parts],
+        smoothing=[part.smoothing for part in parts],
     )
     report("intervals", 0.4)
     sentences = fit.sentences()
@@ -225,7 +275,7 @@ def fit_cost(
         "parameter": list(fit.family.parameters),
         "channel": list(fit.channels),
         "cost": list(beside.costs),
-        "left_out": [label for _, test in tests for label in test.of],
+        "left_out": [_named(label, parts) for _, test in tests for label in test.of],
         "kind": (("left_out",), np.array([by for by, test in tests for _ in test.of], dtype=object)),
         "time": (("frame",), np.concatenate([part.time for part in parts])),
         "trial": (("frame",), [trial for trial, _ in cells]),
@@ -233,6 +283,15 @@ def fit_cost(
     }
     rounded = fit.family.make(np.array([float(f"{value:.4g}") for value in fit.theta]))
     return xr.Dataset(arrays, coords, {"fitted_cost": rounded.label, "sentences": "\n".join(sentences)})
+
+
+def _named(label: str, parts: Sequence[EmgPart]) -> str:
+    """The label of a stride with trial and side in the place of the number of the problem."""
+    stride, _, number = label.partition(" of problem ")
+    if not number:
+        return label
+    part = parts[int(number) - 1]
+    return f"{stride} of {part.trial}, {part.side}"
 
 
 def _joined(arrays: Sequence[Array], beside: Agreement) -> Array:

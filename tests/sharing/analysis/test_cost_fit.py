@@ -61,6 +61,30 @@ def test_parameters_are_found_without_the_scale_of_any_channel(problem):
     assert fit.numbers == FRAMES * (MUSCLES - 1) - 3
 
 
+def test_the_filter_of_envelopes_is_no_difference_of_costs(problem):
+    """Smoothed EMG alone moves the exponent; with the same smoothing of activation it is found."""
+    place = np.arange(FRAMES)
+    weights = np.exp(-0.5 * ((place[:, None] - place) / 5.0) ** 2)
+    activation = ms.solve(problem, "activation_power(exponent=3)").activation
+    emg = (weights / weights.sum(axis=1, keepdims=True)) @ activation
+    plain = ms.sharing.fit_cost(problem, emg, family="activation_power")
+    assert abs(plain.values["exponent"] - 3.0) > 0.05
+    smooth = ms.sharing.fit_cost(problem, emg, family="activation_power", smoothing=weights)
+    assert smooth.values["exponent"] == pytest.approx(3.0, abs=1e-3)
+
+
+def test_channels_that_no_cost_explains_are_named(problem):
+    emg = ms.solve(problem, TRUTH).activation.copy()
+    emg[:, 1] = -emg[:, 1]
+    emg[:, 2] = 3.0
+    fit = ms.sharing.fit_cost(problem, emg, family="activation_power")
+    assert {"m1", "m2"} <= set(fit.unexplained)
+    assert any("does not explain" in said and "m1, m2" in said for said in fit.sentences())
+    assert np.isfinite(list(fit.left_out().mean_missed.values())).all()  # a constant channel is not tested
+    constant = ms.sharing.fit_cost(problem, np.full_like(emg, 3.0), family="activation_power")
+    assert np.isnan(list(constant.beside().mean_missed.values())).all()
+
+
 def test_a_channel_shows_the_mean_of_its_muscles(problem):
     channels = {"front": ["m0", "m3"], "back": ["m5"], "side": ("m7", "m8", "m9"), "deep": "m10"}
     activation = ms.solve(problem, "activation_power(exponent=4)").activation
@@ -182,7 +206,26 @@ def test_an_electrode_of_two_trials_has_one_gain(problem):
     np.testing.assert_allclose(fit.gain, gain, rtol=1e-3)
     np.testing.assert_allclose(fit.offset, offset, atol=1e-3)
     agreement = fit.left_out("stride", [])
-    assert agreement.of == ("stride 1", "stride 2") and agreement.missed.max() < 1e-4
+    assert agreement.of == ("stride 1 of problem 1", "stride 1 of problem 2")
+    assert agreement.missed.max() < 1e-4
+
+
+def test_a_channel_is_left_out_with_all_of_the_same_muscles(problem):
+    """Else the other trial would show what shall be predicted."""
+    trials = [problem, leg(1, 30)]
+    emg = [ms.solve(part, TRUTH).activation[:, [1, 2, 5]] for part in trials]
+    channels = [{f"{name} of {trial}": name for name in ("m1", "m2", "m5")} for trial in "ab"]
+    agreement = ms.sharing.fit_cost(trials, emg, channels, "activation_power").left_out("channel", [])
+    assert agreement.of == ("m1 of a", "m2 of a", "m5 of a")
+
+
+def test_a_stride_is_scaled_by_frames_of_other_strides_alone(problem):
+    strides = np.repeat([1.0, 2.0, np.nan], [16, 16, 8])
+    emg = ms.solve(problem, TRUTH).activation.copy()
+    emg[strides == 1.0, 0], emg[np.isnan(strides)] = np.nan, 0.0  # channel 0 in one stride; noise outside
+    fit = ms.sharing.fit_cost(problem, emg, free=FREE, strides=strides)
+    tests = fit._tests("stride")
+    assert not tests["stride 2"][:, 0].any() and tests["stride 2"][:, 1].sum() == 16
 
 
 def test_frames_out_of_reach_are_left_out(problem):
@@ -256,8 +299,42 @@ def test_arguments_that_do_not_fit_are_refused(problem):
         fit(problem, emg, family="activation_power", free={"exponent": (3.0, 2.0)})
     with refused("missing_argument", "free"):
         fit(problem, emg, free={})
-    with refused("missing_argument", "fewer than two costs"):
-        fit(problem, emg, family=["stress_cubed"])
+    with refused("missing_argument", "no cost"):
+        fit(problem, emg, family=[])
+    with refused("duplicate_name", "twice"):
+        fit(problem, emg, family=["stress_cubed", "stress_cubed"])
+    with refused("unknown_name", "free={...}"):
+        fit(problem, emg, family="stress_cubed")
+    for free in (["exponent"], "exponent", ("a", "b")):
+        with refused("missing_argument", "free options"):
+            fit(problem, emg, family="activation_power", free=free)
+    for ends in ((2, 2 + 1e-12), {2, 4}, 3, (1, 2, 3)):
+        with refused("bad_value", "two numbers"):
+            fit(problem, emg, family="activation_power", free={"exponent": ends})
+    for ends in (("2", "4"), (True, 4), (2, np.inf)):
+        with refused("bad_number", "exponent"):
+            fit(problem, emg, family="activation_power", free={"exponent": ends})
+    with refused("bad_value", "-2"):
+        fit(problem, emg, family="activation_power", free={"exponent": (-2, 4)})
+    for shares in ([[-1.0, *[0.0] * 11]], [[0.0] * 12], [[np.nan, *[0.0] * 11]]):
+        with refused("bad_value", "share"):
+            fit(problem, emg[:, :1], shares)
+    with refused("duplicate_name", "one name"):
+        fit(problem, emg[:, :2], {1: ["m1"], "1": ["m2"]})
+    for nothing in (5, None):
+        with refused("missing_argument", "'x'"):
+            fit(problem, emg[:, :1], {"x": nothing})
+    with refused("missing_argument", "no channel"):
+        fit(problem, emg[:, :0], {})
+    for size in (1e200, 1e-200):
+        with refused("bad_value", "reaches"):
+            fit(problem, size * emg)
+    with refused("wrong_type", "gains"):
+        fit(problem, emg, gains="no")
+    with refused("wrong_type"):
+        fit(None, emg)
+    with refused("bad_value", "out of reach"):
+        fit(problem.with_arrays(moment=problem.moment + 300.0), emg)
     with refused("bad_cost", "min_max"):
         fit(problem, emg, family="min_max")
     with refused("bad_value", "0 numbers"):
@@ -278,3 +355,8 @@ def test_strides_must_be_stated_to_be_left_out(problem):
         fit.interval("power")
     with refused("bad_number", "level"):
         fit.interval("exponent", 1.5)
+    with refused("bad_number", "range"):
+        fit.profile("exponent", [50.0])
+    assert fit.beside("stress_cubed").costs == (FITTED, "stress_cubed")
+    with refused("wrong_type", "costs"):
+        fit.beside(5)

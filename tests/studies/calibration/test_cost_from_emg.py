@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,11 +17,19 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.laboratory.forces import prepare_recording
+from musclesolve.laboratory.recording.trial_settings import EmgSettings
 from musclesolve.models.share import sharing_problem
-from musclesolve.studies.calibration.cost_from_emg import emg_parts
+from musclesolve.studies.calibration.cost_from_emg import _smoothing, emg_parts
 
 EXAMPLE = REPOSITORY / "examples" / "own_recording" / "trial.toml"
 COST = "activation_power(exponent=3)"
+
+
+def other_file(trial, path):
+    """The trial as if it had been read from another file."""
+    document = copy(trial.document)
+    document.path = path
+    return replace(trial, document=document)
 
 
 def made_by(cost: str, *, twice: bool = False):
@@ -75,10 +85,12 @@ def test_trials_without_a_maximum_have_gains_of_their_own():
     """An envelope over the largest of its own trial has another unit in every trial."""
     trial = made_by(COST)
     unknown = replace(trial, emg=replace(trial.emg, maximum=(None,) * len(CHANNELS)))
-    names = [set(part.channels) for part in emg_parts([unknown, unknown], side="r")]
-    assert all(" in " in name for name in names[0])
-    stated = [set(part.channels) for part in emg_parts([trial, trial], side="r")]
-    assert stated[0] == stated[1] == set(CHANNELS)
+    two = [other_file(unknown, Path(f"/{folder}/trial.toml")) for folder in "ab"]
+    names = [set(part.channels) for part in emg_parts(two, side="r")]
+    assert "SOL in a/trial" in names[0] and "SOL in b/trial" in names[1]
+    stated = [other_file(trial, Path(f"/{folder}/trial.toml")) for folder in "ab"]
+    names = [set(part.channels) for part in emg_parts(stated, side="r")]
+    assert names[0] == names[1] == set(CHANNELS)
 
 
 def test_trials_that_cannot_be_fitted_are_refused():
@@ -88,7 +100,25 @@ def test_trials_that_cannot_be_fitted_are_refused():
     with refused("conflict", "rigid"):
         ms.studies.fit_cost([trial.with_settings(muscles={"tendon": "elastic"})], side="r")
     with refused("no_overlap", "emg.channels"):
-        ms.studies.fit_cost([trial], side="l")
+        ms.studies.fit_cost(trial, side="l")
+    with refused("duplicate_name", "twice"):
+        ms.studies.fit_cost([trial, trial])
+    for nothing in (None, [], 3):
+        with refused("missing_argument", "no trial"):
+            ms.studies.fit_cost(nothing)
+    with refused("bad_number", "delay"):
+        ms.studies.fit_cost([trial], delay=100.0)
+
+
+def test_envelopes_of_raw_emg_are_compared_with_activation_that_is_as_smooth():
+    time = np.arange(150) / 50.0
+    weights = _smoothing(time, EmgSettings(processed=False, envelope_hz=6.0))
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-9)
+    slow, fast = (np.sin(2.0 * np.pi * rate * time) for rate in (1.0, 15.0))
+    middle = slice(20, -20)
+    assert np.abs(weights @ slow - slow)[middle].max() < 0.05 and np.abs(weights @ fast)[middle].max() < 0.1
+    assert _smoothing(time, EmgSettings(processed=False, envelope_hz=30.0)) is None  # faster than the frames
+    assert emg_parts([made_by(COST)], side="r")[0].smoothing is None  # envelopes of a file
 
 
 def test_the_command_prints_and_writes_the_fit(tmp_path):
