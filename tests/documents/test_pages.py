@@ -44,6 +44,14 @@ def test_lists_stand_after_an_empty_line(page):
 
 
 @every_page
+def test_tables_begin_with_a_header(page):
+    """An empty line within a table ends it, and the rows below it are shown as text."""
+    for rows in re.findall(r"(?:^\|.*\|[ ]*\n)+", prose(page) + "\n", flags=re.MULTILINE):
+        first, *rest = rows.splitlines()
+        assert rest and re.fullmatch(r"\|[\s:|-]+\|\s*", rest[0]), first
+
+
+@every_page
 def test_tables_have_as_many_cells_in_every_row(page):
     for rows in re.findall(r"(?:^\|.*\|[ ]*\n)+", prose(page), flags=re.MULTILINE):
         widths = {len(re.split(r"(?<!\\)\|", row)) for row in rows.splitlines()}
