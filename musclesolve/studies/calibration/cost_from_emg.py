@@ -17,20 +17,18 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve.dynamics.kinematics.low_pass import low_pass
 from musclesolve.errors import InputError, input_error
 from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
-from musclesolve.laboratory.checks.check import findings_of
+from musclesolve.laboratory.analysis.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
+from musclesolve.laboratory.motion.signals.emg_envelope import mirrored
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
-from musclesolve.laboratory.results.dataset.assemble import assemble
-from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.share import share
-from musclesolve.sharing.analysis.cost_fit import Agreement
+from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
+from musclesolve.models.share import sharing_problem
+from musclesolve.sharing.analysis.cost_fit import REACH, Agreement
 from musclesolve.sharing.analysis.cost_fit import fit_cost as sharing_fit_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 
-REFERENCE = "activation_power"
-"""The cost of the first sharing, which finds the frames with a solution."""
 RATE = 50.0
 """Frames a second that are used [Hz]: envelopes hold nothing faster, and a fit shares all frames often."""
 
@@ -62,7 +60,7 @@ class EmgPart:
 
 
 def emg_parts(
-    trials: Sequence[AnyTrial | str | Path],
+    trials: AnyTrial | str | Path | Sequence[AnyTrial | str | Path],
     side: str = "both",
     delay: float | None = None,
     progress: Progress = no_progress,
@@ -87,7 +85,7 @@ def emg_parts(
                 expected="[emg] with a file, and [emg.channels] with the muscles of its channels",
                 remedy="add [emg] to the trial file",
             )
-        body = prepare(trial, REFERENCE, None, side, emg_weight=0.0)
+        body = prepare(trial, REACH, None, side, emg_weight=0.0)
         if body.sharing.elastic:
             raise trial.document.fault(
                 "conflict",
@@ -96,31 +94,29 @@ def emg_parts(
                 "rigid tendons",
                 'write tendon = "rigid" for this question',
             )
-        analysis, measured = share(body), body.emg
-        result = assemble(analysis, findings_of(body, trial))
+        measured, gait = body.emg, body.gait if isinstance(body, RecordedBody) else None
         assert measured is not None
-        for part in analysis.parts:
+        for part in body.parts:
             names = part.state.parameters.names
             if not any(set(of) <= set(names) for of in measured.muscles):
                 continue
-            time = part.part.time
+            time, own_side = part.time, part.sides[0]
             step = max(1, round(1.0 / (RATE * float(np.median(np.diff(time))))))
             frames = np.arange(0, len(time), step)
             envelope = measured.at(time[frames], measured.delay if delay is None else delay)
             electrodes = _electrodes(measured, names)
             # without a stated maximum an envelope is a share of the largest of its own trial
             own = {name: f"{name} in {label}" for name in measured.largest_counts if len(labels) > 1}
-            starts = result["stride_start"].values[result["stride_side"].values == part.side]
-            ends = result["stride_end"].values[result["stride_side"].values == part.side]
             stride = np.full(len(frames), np.nan)
-            for number, (first, last) in enumerate(zip(starts, ends, strict=True)):
-                stride[(time[frames] >= first) & (time[frames] < last)] = number + 1.0
+            strides = [each for each in (gait.strides if gait else ()) if each.side == own_side]
+            for number, each in enumerate(strides, start=1):
+                stride[(time[frames] >= each.start) & (time[frames] < each.end)] = number
             parts.append(
                 EmgPart(
                     label,
-                    part.side,
+                    own_side,
                     time[frames],
-                    part.problem_at(frames),
+                    sharing_problem(part.frames(frames), body.sharing),
                     np.stack([envelope[:, numbers[0]] for numbers in electrodes.values()], axis=1),
                     {
                         own.get(name, name): tuple(
@@ -144,7 +140,7 @@ def emg_parts(
 
 def _listed(trials: Any) -> list[Any]:
     """The trials as a list; one trial stands for itself."""
-    if isinstance(trials, str | Path | Trial):
+    if isinstance(trials, str | Path | Trial | ModelTrial):
         return [trials]
     listed = list(trials) if isinstance(trials, Iterable) else []
     if not listed:
@@ -180,9 +176,8 @@ def _smoothing(time: Array, options: EmgSettings) -> Array | None:
     rate = 1.0 / float(np.median(np.diff(time)))
     if options.envelope_hz >= 0.5 * rate:
         return None
-    beyond = round(2.0 * rate / options.envelope_hz)
-    longer = np.pad(np.eye(len(time)), ((beyond, beyond), (0, 0)), mode="symmetric")
-    return low_pass(longer, rate, options.envelope_hz, options.envelope_order)[beyond : beyond + len(time)]
+    longer, inside = mirrored(np.eye(len(time)), rate, options)
+    return low_pass(longer, rate, options.envelope_hz, options.envelope_order)[inside]
 
 
 def _electrodes(measured: MeasuredActivation, muscles: Sequence[str]) -> dict[str, list[int]]:
@@ -205,7 +200,7 @@ def _electrodes(measured: MeasuredActivation, muscles: Sequence[str]) -> dict[st
 
 
 def fit_cost(
-    trials: Sequence[AnyTrial | str | Path],
+    trials: AnyTrial | str | Path | Sequence[AnyTrial | str | Path],
     family: str | Cost | Sequence[str | Cost] = "general_power",
     side: str = "both",
     delay: float | None = None,
@@ -217,7 +212,7 @@ def fit_cost(
     (`[emg] maximum`), else one in each trial.
 
     Args:
-        trials: from `read_trial`, or paths of trial files, with [emg] and rigid tendons.
+        trials: one or several, from `read_trial`, or paths of trial files, with [emg] and rigid tendons.
         family: a cost whose options are fitted, "general_power" unless given; or costs whose weights are fitted.
         side: "r", "l" or "both".
         delay: of activation behind the envelope [s], by default as in the trial files.

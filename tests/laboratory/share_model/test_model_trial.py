@@ -13,6 +13,7 @@ from small_model_motion import DOFS, TIME, save_inputs
 import musclesolve as ms
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.trial.trial_file import ModelTrial
+from musclesolve.studies.calibration.cost_from_emg import emg_parts
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.tables import Table, write_mot
 
@@ -85,6 +86,17 @@ def test_emg_is_followed_and_compared(folder: Path) -> None:
     assert np.isnan(result["measured_activation"].sel(muscle="two_r")).all()
     with refused("missing_argument", "emg_tracking", "EMG"):
         ms.run(trial(folder), cost="emg_tracking")
+
+
+def test_a_cost_is_fitted_to_the_emg_of_a_model(folder: Path) -> None:
+    """A model has no gait: no stride is left out."""
+    save_emg(folder)
+    path = trial(folder, SHARED + CHANNELS)
+    (part,) = emg_parts([path])
+    assert part.side == "r" and list(part.channels.items()) == [("ONE", ("one_r",))]
+    assert np.isfinite(part.emg).any() and np.isnan(part.stride).all()
+    (same,) = emg_parts(ms.read_trial(path))  # one trial stands for itself
+    np.testing.assert_array_equal(same.emg, part.emg)
 
 
 def test_emg_informs_the_sharing_of_a_model(folder: Path) -> None:

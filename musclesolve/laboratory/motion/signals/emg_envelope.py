@@ -68,18 +68,23 @@ def shaped(envelope: Array, shape: float) -> Array:
 
 
 def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Array:
-    """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag.
+    """Return the envelope of raw signals (S, k) without gaps, in their unit: low-pass of |band-pass|, without lag."""
+    longer, inside = mirrored(signal, rate_hz, options)
+    band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
+    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
 
-    The signal is mirrored at its ends. Otherwise the envelope would end at the last sample, as filtered positions do,
-    and not at the mean of the samples beside it.
+
+def mirrored(signal: Array, rate_hz: float, options: EmgSettings) -> tuple[Array, slice]:
+    """Return signals (S, k) with their mirror images at both ends, and the place of the signals among the rows.
+
+    Otherwise an envelope would end at the last sample, as filtered positions do, and not at the mean of the samples
+    beside it.
     """
     beyond = round(2.0 * rate_hz / options.envelope_hz)
-    inside = slice(beyond, beyond + len(signal))
     # The sine series of the filters are fastest where the number of intervals has small factors.
     behind = fast_length(len(signal) + 2 * beyond, (2, 3, 5, 7, 11)) + 1 - beyond - len(signal)
     longer = np.pad(signal, ((beyond, behind), (0, 0)), mode="symmetric")
-    band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
-    return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
+    return longer, slice(beyond, beyond + len(signal))
 
 
 def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], order: int) -> Array:
