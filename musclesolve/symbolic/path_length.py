@@ -439,13 +439,14 @@ def rotation_about(axis: Array, angle: Any) -> Any:
     return np.eye(3) + ca.sin(angle) * ca.SX(skew) + (1.0 - ca.cos(angle)) * ca.SX(skew @ skew)
 
 
-def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) -> Places:
-    """Points and objects of a set on a subject whose base stands still; coordinates: by number of the joint [rad].
+def tree_poses(model: Model, coordinates: Mapping[int, Any], root: Pose) -> dict[int, Pose]:
+    """Rotation and translation of every frame of a subject, x = t + R s from standing, by its number.
 
-    A body moves its points by x = t + R s from standing; a joint holds its pivot (`Tree.frames`).
+    A joint holds its pivot (`Tree.frames`). coordinates: by number of the joint [rad]; the others stand. root: the pose
+    of the base.
     """
     tree, standing = model.tree, model.standing
-    axes, poses = tree.axes(standing[None])[0], {tree.root: (ca.SX.eye(3), ca.SX.zeros(3))}
+    axes, poses = tree.axes(standing[None])[0], {tree.root: root}
     for k, (parent, child) in enumerate(zip(tree.parent.tolist(), tree.child.tolist(), strict=True)):
         rotation, shift = poses[parent]
         if k in coordinates:
@@ -453,6 +454,12 @@ def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) ->
             poses[child] = turned, shift + (rotation - turned) @ standing[tree.pivot[k]]
         else:
             poses[child] = rotation, shift
+    return poses
+
+
+def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) -> Places:
+    """Points and objects of a set on a subject whose base stands still; coordinates: by number of the joint [rad]."""
+    poses = tree_poses(model, coordinates, (ca.SX.eye(3), ca.SX.zeros(3)))
     carriers: dict[int, Pose] = {}
     for f, spline in enumerate(paths.frames.motion):
         rotation, shift = poses[int(paths.frames.body[f])]

@@ -29,21 +29,12 @@ from musclesolve._util.messages import as_text
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import file_error, input_error
-from musclesolve.models.opensim.model import OpenSimModel
-from musclesolve.symbolic.path_length import Pose, all_coordinates, model_poses, rotation_about
+from musclesolve.models.opensim.model import BodyMass, OpenSimModel
+from musclesolve.symbolic.path_length import Pose, all_coordinates, model_poses, rotation_about, tree_poses
 
 ROOT = ("origin_x", "origin_y", "origin_z", "turn_y", "turn_x", "turn_z")
 """Coordinates of the base of a subject: position of the origin of its standing layout [m], and angles [rad] of the
 turns about the axes y, then x, then z of the laboratory."""
-
-
-@dataclass(frozen=True)
-class _Mass:
-    """Mass [kg], mass center (3,) [m] in the axes of the body, and inertia (3, 3) [kg m2] about it."""
-
-    mass: float
-    center: Array
-    inertia: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +187,7 @@ class _Needed:
 
 def _needed(
     poses: Mapping[str, Pose],
-    masses: Mapping[str, _Mass],
+    masses: Mapping[str, BodyMass],
     gravity: Array,
     loads: Mapping[str, Any],
     rates: tuple[Any, Any, Any],
@@ -220,13 +211,17 @@ def _needed(
             columns = zdd[:, 4 * k + 1 : 4 * k + 4] @ (0.5 * np.trace(of.inertia) * np.eye(3) - of.inertia)
         if name in loads:
             load, rotation = loads[name], poses[name][0]
-            couple = load[3:] - ca.cross(centers[name], load[:3])
             force = force - load[:3]
-            turned = (ca.cross(couple, rotation[:, axis]) for axis in range(3))
-            columns = columns - 0.5 * ca.horzcat(*turned)
+            columns = columns - _couple(load, centers[name], rotation)
         parts[name] = _Needed(centers[name], poses[name][0], force, columns)
     f = ca.vec(ca.horzcat(*(ca.horzcat(part.force, part.columns) for part in parts.values())))
     return parts, ca.jtimes(z, c, f, True)
+
+
+def _couple(load: Any, point: Any, rotation: Any) -> Any:
+    """The forces on the columns of R that the couple of a load about a point makes: a couple k gives k x r / 2."""
+    couple = load[3:] - ca.cross(point, load[:3])
+    return 0.5 * ca.horzcat(*(ca.cross(couple, rotation[:, axis]) for axis in range(3)))
 
 
 def _reactions(parts: Mapping[str, _Needed], joints: Mapping[str, tuple[Sequence[str], Any]]) -> Any:
@@ -256,18 +251,13 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
     count = tree.joint_count
     names = tuple(body.name for body in topology.bodies)
     c, cd, cdd, wrenches = _symbols(count + 6, loads, names)
-    axes, unit = tree.axes(standing[None])[0], np.eye(3)
+    unit = np.eye(3)
     base = rotation_about(unit[2], c[count + 5]) @ rotation_about(unit[0], c[count + 4])
-    frames: dict[int, Pose] = {
-        tree.root: (base @ rotation_about(unit[1], c[count + 3]), c[count : count + 3])
-    }
-    for k, (parent, child) in enumerate(zip(tree.parent.tolist(), tree.child.tolist(), strict=True)):
-        rotation, shift = frames[parent]
-        turned = rotation @ rotation_about(axes[k], c[k])
-        frames[child] = turned, shift + (rotation - turned) @ standing[tree.pivot[k]]
+    root = base @ rotation_about(unit[1], c[count + 3]), c[count : count + 3]
+    frames = tree_poses(model, {k: c[k] for k in range(count)}, root)
     poses = {name: frames[number] for number, name in enumerate(names)}
     masses = {
-        name: _Mass(float(model.mass.mass[k]), model.mass.center[k], model.mass.inertia[k])
+        name: BodyMass(float(model.mass.mass[k]), model.mass.center[k], model.mass.inertia[k])
         for k, name in enumerate(names)
     }
     parts, tau = _needed(poses, masses, model.gravity, wrenches, (c, cd, cdd))
@@ -322,11 +312,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         )
     c, cd, cdd, wrenches = _symbols(len(dofs), loads, model.bodies)
     poses = model_poses(model, all_coordinates(model, dict(zip(dofs, ca.vertsplit(c), strict=True))))
-    masses = {
-        name: _Mass(of.mass, np.asarray(of.center), np.asarray(of.inertia))
-        for name, of in model.masses.items()
-        if of.mass > 0.0
-    }
+    masses = {name: of for name, of in model.masses.items() if of.mass > 0.0}
     parts, tau = _needed(poses, masses, np.asarray(model.gravity), wrenches, (c, cd, cdd))
     joints: dict[str, tuple[list[str], Any]] = {}
     for joint in model.joints:
@@ -394,9 +380,7 @@ def _natural(model: Model, loads: tuple[str, ...]) -> NaturalSkeleton:
         if name in loads:
             load = w[6 * loads.index(name) : 6 * loads.index(name) + 6]
             rotation = ca.horzcat(columns[:, 1] - columns[:, 0], columns[:, 2:]) @ bodies.inverse[b]
-            couple = load[3:] - ca.cross(columns[:, 0], load[:3])
-            turned = 0.5 * ca.horzcat(*(ca.cross(couple, rotation[:, axis]) for axis in range(3)))
-            moved = turned @ bodies.inverse[b].T
+            moved = _couple(load, columns[:, 0], rotation) @ bodies.inverse[b].T
             force = force - ca.horzcat(load[:3] - moved[:, 0], moved)
         forces.append(force)
     needed = ca.jtimes(x, q, ca.vec(ca.horzcat(*forces)), True)

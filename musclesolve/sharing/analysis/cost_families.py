@@ -14,7 +14,7 @@ from musclesolve.sharing.arguments import check_smooth_cost, members
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solution import Solution
 
 USUAL_RANGES: dict[str, tuple[float, float]] = {
     "exponent": (1.15, 8.0),
@@ -126,8 +126,13 @@ def starts_of(family: CostFamily) -> list[Array]:
     return starts
 
 
-def family_of(family: Any, free: Any, problems: Sequence[Problem]) -> CostFamily:
-    """The family of costs that the arguments of `fit_cost` describe."""
+def family_of(
+    family: Any, free: Any, problems: Sequence[Problem], solutions: Sequence[Solution]
+) -> CostFamily:
+    """The family of costs that the arguments of `fit_cost` describe.
+
+    solutions: of the problems, at which the slopes of costs are compared.
+    """
     if isinstance(family, CostFamily):
         return family
     where, listed = "fit_cost(family=...)", [family] if isinstance(family, str | Cost) else members(family)
@@ -147,19 +152,17 @@ def family_of(family: Any, free: Any, problems: Sequence[Problem]) -> CostFamily
                 expected='options with their ranges, {"exponent": (1.15, 8)}',
             )
         return CostFamily.of_options(cost, free)
-    labels = [cost.label for cost in costs]
-    if not costs or free is not None or len(set(labels)) < len(labels):
-        faults = {
-            "missing_argument": "there is no cost" if not costs else "",
-            "conflict": "free options of several costs" if free is not None else "",
-            "duplicate_name": "a cost stands twice, and no data tell the two weights apart",
-        }
-        code, fault = next((code, fault) for code, fault in faults.items() if fault)
-        expected = "one cost with free options, or two costs or more, whose weights are fitted"
-        raise input_error(code, where=where, problem=fault, expected=expected)
+    expected = "one cost with free options, or two costs or more, whose weights are fitted"
+    if not costs:
+        raise input_error("missing_argument", where=where, problem="there is no cost", expected=expected)
+    if free is not None:
+        fault = "free options of several costs"
+        raise input_error("conflict", where=where, problem=fault, expected=expected)
+    if len({cost.label for cost in costs}) < len(costs):
+        fault = "a cost stands twice, and no data tell the two weights apart"
+        raise input_error("duplicate_name", where=where, problem=fault, expected=expected)
     squares = np.zeros(len(costs))
-    for problem in problems:
-        solution = solve(problem, "activation_power")
+    for problem, solution in zip(problems, solutions, strict=True):
         which = np.atleast_1d(solution.solved)
         if which.any():
             activation, part = np.atleast_2d(solution.activation)[which], problem.frames(which)

@@ -9,9 +9,9 @@ nobody knows:
 The offset o_c is what a quiet channel shows: noise, and crosstalk. Theta minimizes the sum of the squares of
 e_tc = (g_c x_tc + o_c - y_tc) / s_c, where s_c is the standard deviation of the channel. Gains and offsets are linear
 and are eliminated (variable projection: Golub and Pereyra 1973, SIAM J Numer Anal 10:413-432; with the Jacobian of
-Kaufman 1975, BIT 15:49-57). The optimum is differentiated exactly (solution_derivatives.py), so that
-every step is a Gauss-Newton step. The problem has two levels, as in Mombaur, Truong and Laumond (2010, Auton Robots
-28:369-383); the lower one is solved exactly here.
+Kaufman 1975, BIT 15:49-57). The optimum is differentiated exactly (solution_derivatives.py), so that every step is a
+Gauss-Newton step. The problem has two levels, as in Mombaur, Truong and Laumond (2010, Auton Robots 28:369-383); the
+lower one is solved exactly here.
 
 What the data determine. Successive frames tell almost the same: N residuals of a channel with a correlation rho from
 frame to frame count as N (1 - rho) / (1 + rho) independent ones (Bartlett 1946, Suppl J R Stat Soc 8:27-41). With the
@@ -26,13 +26,13 @@ side: the data do not determine the parameter.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, mean_of_known
 from musclesolve._util.checks import check_choice, check_number, check_real_array, check_type
 from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_SOLVER
@@ -41,9 +41,8 @@ from musclesolve.sharing.analysis.cost_families import CostFamily, family_of, st
 from musclesolve.sharing.analysis.emg_measurement import (
     FEWEST,
     RESOLUTION,
-    Measured,
+    EmgMeasurement,
     Scales,
-    mean_square,
     measured,
     pearson,
 )
@@ -104,20 +103,20 @@ class Agreement:
     @property
     def mean_correlation(self) -> dict[str, float]:
         """Mean correlation of each cost."""
-        return dict(zip(self.costs, _mean(self.correlation).tolist(), strict=True))
+        return dict(zip(self.costs, mean_of_known(self.correlation, axis=1).tolist(), strict=True))
 
     @property
     def mean_missed(self) -> dict[str, float]:
         """Mean share of the variance that each cost misses."""
-        return dict(zip(self.costs, _mean(self.missed).tolist(), strict=True))
+        return dict(zip(self.costs, mean_of_known(self.missed, axis=1).tolist(), strict=True))
 
 
 class _Search:
     """The residuals and their derivatives, with the last optimum kept."""
 
-    def __init__(self, emg: Measured, family: CostFamily, scales: Scales, solver: str | Solver) -> None:
+    def __init__(self, emg: EmgMeasurement, family: CostFamily, scales: Scales, solver: str | Solver) -> None:
         self.emg, self.family, self.scales, self.solver = emg, family, scales, solver
-        self.size = emg.deviation if scales.gains else np.ones(len(emg.names))
+        self.size = emg.size if scales.gains else np.ones(len(emg.names))
         self._theta: Array | None = None
 
     def optimum(self, theta: Array) -> tuple[Cost, list[Solution], Array]:
@@ -173,7 +172,6 @@ class CostFit:
         gain, offset: of each channel, (C,) in units of the EMG.
         standard_error: (K,) of the parameters by the curvature of the loss; `interval` needs no small noise.
         covariance: (K, K), of the directions that have an effect.
-        weakest: (K,) the joint change of the parameters, over their ranges, that alters the predictions least.
         numbers: EMG numbers that were used.
         independent_numbers: as many independent numbers tell as much.
     """
@@ -181,14 +179,14 @@ class CostFit:
     family: CostFamily
     theta: Array
     cost: Cost
-    emg: Measured
+    emg: EmgMeasurement
     gain: Array
     offset: Array
     standard_error: Array
     covariance: Array
-    weakest: Array
     numbers: int
     independent_numbers: float
+    _weakest: Array = field(repr=False)  # (K,) joint change of the parameters with the least effect
     _loss: float = field(repr=False)
     _noise: Array = field(repr=False)  # (K,) rise of the loss by one variance of each parameter
     _search: _Search = field(repr=False)
@@ -235,15 +233,15 @@ class CostFit:
     @property
     def weakest_direction(self) -> dict[str, float]:
         """The joint change of the parameters that alters the predictions least; the largest entry is 1 or -1."""
-        largest = np.abs(self.weakest).max()
-        return dict(zip(self.family.parameters, (self.weakest / largest).tolist(), strict=True))
+        largest = np.abs(self._weakest).max()
+        return dict(zip(self.family.parameters, (self._weakest / largest).tolist(), strict=True))
 
     @property
     def unexplained(self) -> tuple[str, ...]:
         """Channels whose EMG does not rise with the fitted activation."""
         _, _, mean = self._search.optimum(self.theta)
-        varies = np.where(self.emg.known, mean - mean.mean(axis=0), 0.0)
-        explains = self.gain * np.sqrt(mean_square(varies, self.emg.known)) > RESOLUTION * self.emg.deviation
+        predicted = replace(self.emg, emg=self.gain * mean).keep(self.emg.known)
+        explains = predicted.deviation > RESOLUTION * self.emg.size
         there = self.emg.known.any(axis=0)
         return tuple(np.array(self.channels)[there & ~explains].tolist())
 
@@ -302,16 +300,18 @@ class CostFit:
         """
         check_choice(by, "by", ("channel", "stride"), where="left_out(by=...)")
         chosen = [self.cost, *self._others(costs)]
-        means, scores = [self._means(cost) for cost in chosen], []
-        tests = self._tests(by)
+        others, scores, tests = [self._means(cost) for cost in chosen[1:]], [], self._tests(by)
         in_stride = np.isfinite(self.emg.stride)[:, None] | (by == "channel")
         for mask in tests.values():
             train, test = self.emg.keep(self.emg.known & ~mask & in_stride), self.emg.keep(mask)
             again = _fitted(train, self.family, self._search.scales, self._search.solver, [self.theta])
-            predicted = [self._means(again.cost), *means[1:]]
-            correlation, missed = self._score(predicted, test, test if by == "channel" else train)
+            correlation, missed = self._score(
+                [self._means(again.cost), *others], test, test if by == "channel" else train
+            )
             seen = np.isfinite(missed).all(axis=0)
-            scores.append((_mean(correlation[:, seen]), _mean(missed[:, seen])))
+            scores.append(
+                (mean_of_known(correlation[:, seen], axis=1), mean_of_known(missed[:, seen], axis=1))
+            )
         correlations, shares = (np.stack(each, axis=1) for each in zip(*scores, strict=True))
         return Agreement(_labels(chosen), tuple(tests), correlations, shares)
 
@@ -358,16 +358,18 @@ class CostFit:
         solver = self._search.solver if cost.built_in and cost.needs == {"separable"} else USUAL_SOLVER
         return self.emg.means(solve(problem, cost, solver).activation for problem in self.emg.problems)
 
-    def _score(self, means: Sequence[Array], test: Measured, train: Measured) -> tuple[Array, Array]:
+    def _score(
+        self, means: Sequence[Array], test: EmgMeasurement, train: EmgMeasurement
+    ) -> tuple[Array, Array]:
         """Correlation and missed share (J, C) of J predictions, with gains and offsets of the frames to train on."""
         solved, scales = np.all([np.isfinite(mean) for mean in means], axis=0), self._search.scales
         test, train = test.keep(test.known & solved), train.keep(train.known & solved)
-        whole = mean_square(test.emg - (test.level if scales.offsets else 0.0), test.known)
+        whole = mean_of_known(np.square(test.emg - (test.level if scales.offsets else 0.0)))
         enough = (test.known.sum(axis=0) >= FEWEST) & (whole > 0.0)
         correlation, missed = [], []
         for mean in map(np.nan_to_num, means):
             gain, offset = scales.fitted(train, mean)
-            left = mean_square(gain * mean + offset - test.emg, test.known)
+            left = mean_of_known(np.square(gain * mean + offset - test.emg))
             missed.append(np.divide(left, whole, out=np.full_like(left, np.nan), where=enough))
             r = [pearson(*pair) for pair in zip(mean.T, test.emg.T, test.known.T, strict=True)]
             correlation.append(np.where(enough, r, np.nan))
@@ -508,7 +510,8 @@ def fit_cost(
     for name, switch in (("gains", gains), ("offsets", offsets)):
         check_type(switch, bool, name, "True or False")
     scales, shown = Scales(gains, offsets), measured(entries)
-    solved = np.concatenate([np.atleast_1d(solve(each, REACH).solved) for each in shown.problems])
+    reached = [solve(each, REACH) for each in shown.problems]
+    solved = np.concatenate([np.atleast_1d(solution.solved) for solution in reached])
     if not solved.any():
         raise input_error(
             "bad_value",
@@ -518,7 +521,7 @@ def fit_cost(
             remedy="ms.diagnose names the missing moments of a problem",
         )
     shown = shown.keep(shown.known & solved[:, None])
-    chosen = family_of(family, free, shown.problems)
+    chosen = family_of(family, free, shown.problems, reached)
     numbers, used = int(shown.known.sum()), int(shown.known.any(axis=0).sum())
     if numbers <= len(chosen.start) + used * scales.count:
         raise input_error(
@@ -529,13 +532,6 @@ def fit_cost(
             expected=f"more frames or channels; a channel counts with {FEWEST} numbers or more",
         )
     return _fitted(shown, chosen, scales, solver, starts_of(chosen))
-
-
-def _mean(values: Array) -> Array:
-    """The means (J,) of the known of values (J, L); NaN where none is known."""
-    known = np.isfinite(values)
-    total, count = np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1)
-    return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
 
 
 def _labels(costs: Sequence[Cost]) -> tuple[str, ...]:
@@ -556,7 +552,7 @@ def _least_squares(
 
 
 def _fitted(
-    emg: Measured, family: CostFamily, scales: Scales, solver: str | Solver, starts: Sequence[Array]
+    emg: EmgMeasurement, family: CostFamily, scales: Scales, solver: str | Solver, starts: Sequence[Array]
 ) -> CostFit:
     """The best of the fits from several starts, with the statistics of its residuals."""
     search, width = _Search(emg, family, scales, solver), family.high - family.low
@@ -595,9 +591,9 @@ def _fitted(
         offset=offset,
         standard_error=np.where(unseen, np.inf, np.sqrt(own) * width),
         covariance=covariance * np.outer(width, width),
-        weakest=direction[:, 0] * width,
         numbers=int(used.sum()),
         independent_numbers=max(independent, 1.0),
+        _weakest=direction[:, 0] * width,
         _loss=float((residual**2).sum()),
         # a mean of the variances of the channels, also for a parameter without effect
         _noise=np.clip(noise, variance[used > 0].min(), variance[used > 0].max()),

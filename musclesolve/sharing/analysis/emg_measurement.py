@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, mean_of_known
 from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.messages import with_sizes
 from musclesolve.errors import input_error
@@ -23,7 +23,7 @@ LEAST_SIZE = 1e-60
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class EmgMeasurement:
     """EMG of C channels beside P problems; the frames of all problems stand one after the other, T in all.
 
     Attributes:
@@ -52,14 +52,18 @@ class Measured:
 
     @property
     def level(self) -> Array:
-        """The mean of each channel, (C,)."""
-        return np.asarray(np.nan_to_num(self.emg).sum(axis=0) / np.maximum(self.known.sum(axis=0), 1))
+        """The mean of each channel, (C,); NaN for a channel without numbers."""
+        return mean_of_known(self.emg)
 
     @property
     def deviation(self) -> Array:
-        """The standard deviation of each channel, (C,); one for a channel that does not vary."""
-        deviation = np.sqrt(mean_square(self.emg - self.level, self.known))
-        return np.where(deviation > 0.0, deviation, 1.0)
+        """The standard deviation of each channel, (C,); NaN for a channel without numbers."""
+        return np.sqrt(mean_of_known(np.square(self.emg - self.level)))
+
+    @property
+    def size(self) -> Array:
+        """The unit in which each channel is compared, (C,): its deviation, one for a channel that does not vary."""
+        return np.where(self.deviation > 0.0, self.deviation, 1.0)
 
     @cached_property
     def follows(self) -> Mask:
@@ -67,7 +71,7 @@ class Measured:
         number = np.repeat(np.arange(len(self.problems)), [problem.n_frames for problem in self.problems])
         return np.asarray(number[1:] == number[:-1])
 
-    def keep(self, mask: Mask) -> "Measured":
+    def keep(self, mask: Mask) -> "EmgMeasurement":
         """Leave out what a mask (T, C) does not keep."""
         return replace(self, emg=np.where(mask, self.emg, np.nan))
 
@@ -77,7 +81,7 @@ class Measured:
         muscles: list[set[str]] = [set() for _ in self.names]
         for problem, shares in zip(self.problems, self.shares, strict=True):
             for channel, muscle in zip(*np.nonzero(shares), strict=True):
-                muscles[channel].add(muscles_of(problem)[muscle])
+                muscles[channel].add((problem.muscle or ())[muscle])
         return tuple(map(frozenset, muscles))
 
     def mean_of(self, number: int, activation: Array, solved: Mask) -> Array:
@@ -126,7 +130,7 @@ class Scales:
         """Numbers of unknown scales of a channel."""
         return self.gains + self.offsets
 
-    def fitted(self, emg: Measured, mean: Array) -> tuple[Array, Array]:
+    def fitted(self, emg: EmgMeasurement, mean: Array) -> tuple[Array, Array]:
         """Gains and offsets (C,) that bring means (T, C) of activations nearest to the EMG."""
         values, known = np.nan_to_num(emg.emg), emg.known
         count = np.maximum(known.sum(axis=0), 1)
@@ -143,7 +147,7 @@ class Scales:
         gain = np.maximum(_ratio((centered * values).sum(axis=0), (centered**2).sum(axis=0)), 0.0)
         return gain, level - gain * middle
 
-    def project(self, emg: Measured, mean: Array, change: Array) -> Array:
+    def project(self, emg: EmgMeasurement, mean: Array, change: Array) -> Array:
         """Take from changes (K, T, C) what other gains and offsets would undo."""
         count, direction = np.maximum(emg.known.sum(axis=0), 1), mean * emg.known
         if self.offsets:
@@ -156,7 +160,7 @@ class Scales:
         return change
 
 
-def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> Measured:
+def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> EmgMeasurement:
     """The EMG of problems: entries of problem, envelopes, channels, strides and smoothing, checked."""
     tables, several = [], len(entries) > 1
     for number, (problem, emg, channels, strides, smoothing) in enumerate(entries):
@@ -190,7 +194,7 @@ def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> Measured:
             stride_names.append(f"stride {value:g}" + (f" of problem {number + 1}" if several else ""))
         strides_of_all.append(renumbered)
     whole[:, np.isfinite(whole).sum(axis=0) < FEWEST] = np.nan
-    return Measured(
+    return EmgMeasurement(
         problems=tuple(table[0] for table in tables),
         shares=tuple(all_shares),
         names=every,
@@ -214,14 +218,9 @@ def _check_sizes(envelope: Array, names: tuple[str, ...], where: str) -> None:
         )
 
 
-def muscles_of(problem: Problem) -> tuple[str, ...]:
-    """Names of the muscles of a problem, or their numbers."""
-    return tuple(problem.muscle or map(str, range(problem.n_muscles)))
-
-
 def _channels(channels: Any, problem: Problem) -> tuple[tuple[str, ...], Array]:
     """Names of the channels, and the shares (C, n) by which they average muscles."""
-    muscles, where = muscles_of(problem), "fit_cost(channels=...)"
+    muscles, where = tuple(problem.muscle or ()), "fit_cost(channels=...)"
     if channels is None:
         return muscles, np.eye(len(muscles))
     if not isinstance(channels, Mapping):
@@ -263,11 +262,6 @@ def pearson(first: Array, second: Array, known: Mask) -> float:
     if a.size < 2 or not (np.ptp(a) > RESOLUTION and np.ptp(b) > 0.0):
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])
-
-
-def mean_square(values: Array, known: Mask) -> Array:
-    """The mean of the squares of the known values (T, C) of each channel, (C,)."""
-    return (np.where(known, values, 0.0) ** 2).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
 def _ratio(above: Array, below: Array) -> Array:
