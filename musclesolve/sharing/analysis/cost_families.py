@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,12 @@ def family_of(
         return family
     where, listed = "fit_cost(family=...)", [family] if isinstance(family, str | Cost) else members(family)
     costs = [find_cost(cost) for cost in listed]
-    for problem in problems:
-        for cost in costs:
+    # a weight may be of a muscle that another problem has
+    of_kinds = zip(*(problem.names for problem in problems), strict=True)
+    names = [list(chain.from_iterable(of_problems)) for of_problems in of_kinds]
+    for cost in costs:
+        cost.check_names(*names)
+        for problem in problems:
             check_smooth_cost(cost, problem, "fitted", where, convex=True)
     if len(costs) == 1:
         (cost,) = costs
