@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from command_line import typed
+from packages import need
 from refusals import refused
 
 import musclesolve as ms
+
+need("biorbd")
 
 SEGMENT = """segment {}
  parent {}
