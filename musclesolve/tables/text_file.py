@@ -26,7 +26,9 @@ OPENSIM = (".osim", ".xml")
 """Suffixes of models and settings of OpenSim."""
 TABLES = (".csv", ".tsv", ".txt", ".forces", ".emt")
 """Suffixes of tables of text, by hand or as a program exports them."""
-RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
+MARKER_FILES = (".trc", ".c3d")
+"""Suffixes of files of markers."""
+RECORDED = (*MARKER_FILES, *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
 UNMARKED: dict[tuple[bool, ...], str] = {(True, False) * 2: "utf-16-le", (False, True) * 2: "utf-16-be"}
 """Which of the first bytes are not zero in UTF-16 text without a byte order mark -> its encoding."""

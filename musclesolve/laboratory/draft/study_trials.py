@@ -48,6 +48,7 @@ from musclesolve.tables.number_rows import RowReader
 from musclesolve.tables.opensim_text import mot_header, read_mot
 from musclesolve.tables.settings import is_number
 from musclesolve.tables.text_file import (
+    MARKER_FILES,
     OPENSIM,
     STORAGE,
     TABLES,
@@ -259,8 +260,7 @@ def in_order(names: set[str]) -> list[str]:
 
 
 _RESULTS = (RESULT_FILE, STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE)
-_MARKERS = (".c3d", ".trc")
-_RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
+_RECORDED = (*MARKER_FILES, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
 TO_UNPACK = "unpack it to have its trials"
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz")
@@ -407,7 +407,7 @@ def without_copies(files: Sequence[Path], folder: Path) -> tuple[list[Path], lis
     copies = {
         path: f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte"
         for path in files
-        if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE) and (first := _original(path)) is not path
+        if suffix_of(path) in (*MARKER_FILES, *TABLES, *STORAGE) and (first := _original(path)) is not path
     }
     return [path for path in files if path not in copies], list(copies.values())
 
@@ -512,7 +512,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
 
 def _shows_markers(path: Path) -> bool:
     """Whether a file holds the motion of markers, by its suffix or by the first lines of a table."""
-    return suffix_of(path) in _MARKERS or (suffix_of(path) in TABLES and has_markers(path))
+    return suffix_of(path) in MARKER_FILES or (suffix_of(path) in TABLES and has_markers(path))
 
 
 def _is_text(name: str) -> bool:

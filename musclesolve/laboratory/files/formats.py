@@ -80,7 +80,18 @@ def read_markers(path: str | Path) -> Markers:
         >>> markers.position.shape == (len(markers.time), len(markers.names), 3)
         True
     """
-    return by_person(_reader(path, MARKERS, "marker trajectories")(Path(path)))
+    markers = _reader(path, MARKERS, "marker trajectories")(Path(path))
+    steps = np.diff(markers.time)
+    if not (steps > 0.0).all():  # every reader of this package refuses it with its line
+        at = int(np.argmin(steps > 0.0))
+        raise file_error(
+            "time_not_increasing",
+            (markers.path, f"sample {at + 2}"),
+            f"the time goes from {markers.time[at]:g} s to {markers.time[at + 1]:g} s",
+            "times that increase from sample to sample",
+            "export the file again, with one row for each time",
+        )
+    return by_person(markers)
 
 
 def read_forces_table(path: str | Path) -> Table:
