@@ -81,7 +81,7 @@ class Model:
 
     @property
     def weight(self) -> float:
-        """Weight [N]."""
+        """Body weight on earth [N], by which forces are divided: the mass times 9.80665 m/s2, whatever `gravity` is."""
         return self.mass.total * STANDARD_GRAVITY
 
     @cached_property

@@ -16,8 +16,8 @@ from musclesolve.laboratory.checks.observed_body import (
     SMOOTH_HZ,
     between,
     clearly_seen,
+    feet_by_landmarks,
     once,
-    seen_feet,
     smooth,
 )
 from musclesolve.laboratory.recording.data import BESIDE_GAP, SIDES, PlateForce, Trial
@@ -32,10 +32,15 @@ TRUNK = 0.5
 CORRELATION = 0.08
 """Correlation time of the force residual from errors of the markers [s]."""
 HELD = 0.5
-"""Least vertical acceleration less gravity of a body that something holds [g]; in flight it is near zero."""
-LACKING, BALANCED, LONG_LACK, EXPLAINED = 0.2, 0.06, 0.2, 0.5
-"""Vertical force that the plates lack while a seat carries a part of the body, and with which they lack nothing [body
-weights]; least duration of the lack [s]; share of it that factors of the plates leave where these are wrong."""
+"""Least vertical force on a body that something holds [body weights]; in flight it is near zero."""
+LACKING = 0.2
+"""Vertical force that the plates lack while a seat carries a part of the body [body weights]."""
+BALANCED = 0.06
+"""Difference of the vertical forces with which the plates lack nothing [body weights]."""
+LONG_LACK = 0.2
+"""Least duration of a lack [s]."""
+EXPLAINED = 0.5
+"""Share of a lack that factors of the plates leave where these are wrong."""
 DEEP = 0.08
 """Longest disagreement between contact and force that is ignored [s]."""
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
@@ -47,7 +52,7 @@ class Law:
     """Vertical force per kilogram that the motion requires, and the frames of the comparison."""
 
     time: Array  # (T,) [s]
-    due: Array  # (T,) vertical acceleration of the center of mass less gravity [m/s^2]
+    due: Array  # (T,) vertical force per kilogram: acceleration of the center of mass upward, plus g [m/s^2]
     frames: Mask  # (T,) where all contacts are measured
     beside: Mask  # (T,) where something without a plate carries a part of the body
 
@@ -82,7 +87,7 @@ def _carried_beside(trial: Trial, due: Array, frames: Mask, sees_trunk: bool) ->
 
     A lack of a part is not searched for where no shoulder is seen: the trunk may lean.
 
-    due: vertical acceleration less gravity (T,) [m/s^2]; frames: where the plates are compared.
+    due: vertical force per kilogram (T,), acceleration plus g [m/s^2]; frames: where the plates are compared.
     """
     loads = np.stack([vertical_force(trial, side) for side in SIDES], axis=1)
     total, rate = loads.sum(axis=1), trial.markers.rate
@@ -209,7 +214,7 @@ def measured(trial: Trial) -> Mask:
     """Return the frames (T,) in which the plates measure the whole support of the subject, as far as the feet show."""
     whole = within(trial) & clearly_seen(trial, list(trial.mapping))
     count = round(DEEP * trial.markers.rate)
-    for side, foot in seen_feet(trial).items():
+    for side, foot in feet_by_landmarks(trial).items():
         loaded = vertical_force(trial, side) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)

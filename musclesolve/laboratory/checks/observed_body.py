@@ -194,7 +194,7 @@ class Foot(FootTrack):
 
 
 @once
-def seen_feet(trial: Trial) -> dict[Side, Foot]:
+def feet_by_landmarks(trial: Trial) -> dict[Side, Foot]:
     """Return the feet of which heel and toe are seen."""
     time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
     points: dict[Side, Array] = {}

@@ -5,7 +5,8 @@ activation 1. De Groote et al. (2016), Ann Biomed Eng 44:2922-36, smooth everywh
 come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits. Sampled curves are in millard_2013.py.
 
 Each closed form is stated once, in the functions of an `Arithmetic`: of numpy, or of CasADi for expressions
-(symbolic/hill.py). Slopes follow by a complex step (`COMPLEX_STEP`; Squire and Trapp 1998, SIAM Rev 40:110-112).
+(symbolic/hill.py, which has the Gaussians of De Groote et al. once more). Slopes follow by a complex step
+(`COMPLEX_STEP`; Squire and Trapp 1998, SIAM Rev 40:110-112).
 """
 
 from collections.abc import Callable

@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.laboratory.checks.model.model_case import SERIOUS, ModelCase, scaled
+from musclesolve.laboratory.checks.recording.mass import FAR_MASS, MASS
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
 
 CAP = 0.25
@@ -28,9 +29,6 @@ FARTHEST_S, STEP_S = 0.3, 0.01
 """Largest shift that is tried, and the step of the search [s]."""
 CYCLE_S = 1.0
 """Shortest recording that shows time and mass [s]: errors of a body model vary with the cycle."""
-MASS = 0.06
-"""Difference of the masses of loads and model that is reported, as a share; a far one is an error."""
-FAR_MASS = 0.2
 
 
 @dataclass(frozen=True)

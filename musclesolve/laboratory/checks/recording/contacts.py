@@ -8,7 +8,7 @@ from musclesolve._util.arrays import Mask, long_enough, time_spans, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory.checks.case import Case, frames_of, recording_check
 from musclesolve.laboratory.checks.newtons_law import SHORTEST_CONTACT, eroded, law, within
-from musclesolve.laboratory.checks.observed_body import seen_feet
+from musclesolve.laboratory.checks.observed_body import feet_by_landmarks
 from musclesolve.laboratory.checks.recording.sides import reversed_pairs
 from musclesolve.laboratory.recording.data import SIDE_NAMES
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
@@ -29,7 +29,7 @@ def contacts_without_force(case: Case) -> Iterator[Finding]:
     if reversed_pairs(trial, trial.markers)[1]:
         return  # the feet are those of the other side
     inside, edge, least, path = within(trial), frames_of(EDGE, rate), touch(trial), trial.forces[0].path
-    for side, foot in seen_feet(trial).items():
+    for side, foot in feet_by_landmarks(trial).items():
         name, vertical = SIDE_NAMES[side], vertical_force(trial, side)
         beside = eroded(foot.ground, edge) & inside & trial.measured(side, time)
         for first, stop in true_runs(foot.ground):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 
 import netCDF4
 import numpy as np
@@ -27,8 +27,6 @@ from musclesolve.laboratory.results.dataset.result_quantities import NO_CHARACTE
 from musclesolve.laboratory.results.files.atomic_writing import Content
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.tables.text_file import check_input, file_path, is_file, name_in, no_file
-
-Value = TypeVar("Value")
 
 TRIAL_FROM_RESULT = "trial_file_from_result"
 """Attribute of a result: the path of its trial file from the folder of the result."""
@@ -272,7 +270,7 @@ def _by_frames(stored: xr.Dataset) -> xr.Dataset:
 
 
 def result_attributes(path: Path) -> dict[str, str]:
-    """The attributes of a result as texts, without reading the numbers; none where there is no such file."""
+    """The attributes of a result as texts, without reading the numbers; none where no file of results can be read."""
     try:
         check_regular(os.stat(path), RESULT)
         with _LIBRARY, opened_netcdf(path) as file:
