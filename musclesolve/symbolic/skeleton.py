@@ -29,6 +29,7 @@ from musclesolve._util.messages import as_text
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import file_error, input_error
+from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
 from musclesolve.symbolic.path_length import Pose, all_coordinates, model_poses, rotation_about, tree_poses
 
@@ -73,6 +74,8 @@ class Skeleton:
         joints: names of the bodies beyond the joints.
         left_out: forces of an OpenSim model that these functions do not have: springs, ligaments, limits.
         natural: functions of natural coordinates; None for an OpenSim model.
+        root: the six coordinates of a base that nothing holds; none for a body that is fixed to the ground.
+        shifts: those of them that are lengths [m].
     """
 
     dofs: tuple[str, ...]
@@ -84,6 +87,8 @@ class Skeleton:
     inverse_dynamics: Any
     reactions: Any
     natural: NaturalSkeleton | None
+    root: tuple[str, ...]
+    shifts: tuple[str, ...]
     _c: Any = field(repr=False)
     _generalized: Any = field(
         repr=False
@@ -291,6 +296,8 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         inverse_dynamics=_function("inverse_dynamics", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
         reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
         natural=_natural(model, loads),
+        root=ROOT,
+        shifts=ROOT[:3],
         _c=c,
         _generalized=generalized,
         _poses=poses,
@@ -322,6 +329,8 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
                 beyond.append(other.outboard.body)
         rotation, shift = poses[joint.outboard.body]
         joints[joint.outboard.body] = beyond, shift + rotation @ joint.outboard.position
+    free = {name for joint in model.roots if len(joint.coordinates) == FREE for name in joint.coordinates}
+    shifts = {name for joint in model.roots for axis in joint.translations for name in axis.coordinates}
     w, origins = ca.vertcat(*wrenches.values()), (poses[name][1] for name in model.bodies)
     return Skeleton(
         dofs=dofs,
@@ -333,6 +342,8 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         inverse_dynamics=_function("inverse_dynamics", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
         reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
         natural=None,
+        root=tuple(name for name in dofs if name in free),
+        shifts=tuple(name for name in dofs if name in free and name in shifts),
         _c=c,
         _generalized=_function("generalized", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
         _poses=poses,

@@ -96,7 +96,7 @@ def test_symbolic(tmp_path):
     left = names_left_by("symbolic.md", tmp_path)
     assert left["by_strength"].shape == (7, 43) and left["solver"].stats()["success"]
     np.testing.assert_allclose(left["program"].g.shape, left["moment"].shape)
-    assert (tmp_path / "length.c").is_file()
+    assert (tmp_path / "length.c").is_file() and left["motion"].converged
 
 
 @pytest.mark.thorough

@@ -1,0 +1,212 @@
+"""One program from markers to forces: it meets the numeric road, its rows and its bounds, and obeys what is added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import casadi
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.models.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
+
+LEG = Path(__file__).parents[2] / "examples" / "opensim_model" / "leg.osim"
+FRAMES, STEP = 13, 0.02
+PLACES = {
+    "thigh_high": ("femur_r", (0.05, -0.1, 0.0)),
+    "thigh_low": ("femur_r", (0.05, -0.35, 0.02)),
+    "shank_high": ("tibia_r", (0.04, -0.1, 0.0)),
+    "shank_low": ("tibia_r", (0.04, -0.35, 0.02)),
+    "toe": ("foot_r", (0.15, -0.02, 0.0)),
+    "heel": ("foot_r", (-0.05, -0.04, 0.0)),
+}
+SMOOTH = ms.symbolic.MotionWeights(jerk=3000.0)
+
+
+@pytest.fixture(scope="module")
+def leg():
+    """Model, skeleton, times and angles of a swing of a leg, and its markers."""
+    model = ms.read_osim(LEG)
+    body, time = ms.symbolic.skeleton(model), STEP * np.arange(FRAMES)
+    phase = 2.0 * np.pi * 1.5 * time
+    angles = np.stack(
+        [0.3 + 0.3 * np.sin(phase), -0.6 - 0.3 * np.sin(phase + 1.0), 0.1 * np.sin(phase + 2.0)], axis=1
+    )
+    position = body.markers(PLACES)
+    return model, body, time, angles, np.stack([np.array(position(pose)).T for pose in angles])
+
+
+@pytest.fixture(scope="module")
+def chain(leg):
+    return ms.symbolic.muscle_chain(leg[0])
+
+
+@pytest.fixture(scope="module")
+def moved(leg, chain):
+    """The optimum with muscles, and its program."""
+    _, body, time, _, markers = leg
+    program = ms.symbolic.motion_program(body, time, PLACES, markers, muscles=chain)
+    return program, program.solve(SMOOTH)
+
+
+def test_torques_follow_the_numeric_road(leg):
+    model, body, time, angles, markers = leg
+    found = ms.symbolic.motion_program(body, time, PLACES, markers).solve(SMOOTH)
+    assert found.converged and np.abs(found.coordinates - angles).max() < 0.02
+    every = [list(model.coordinates).index(name) for name in found.dofs]
+    arrays = np.zeros((3, FRAMES, len(model.coordinates)))
+    arrays[:, :, every] = found.coordinates, found.rates, found.accelerations
+    numeric = inverse_dynamics(model, ModelMotion(time, *arrays))
+    columns = [numeric.coordinates.index(name) for name in found.dofs]
+    np.testing.assert_allclose(found.moment, numeric.force[:, columns], atol=1e-9)
+    certificate = found.certificate
+    assert max(certificate.stationarity, certificate.motion_equations, certificate.joining) < 1e-6
+
+
+def test_coordinates_are_the_cubic_splines_of_their_accelerations(moved):
+    """Positions and rates integrate accelerations that are linear between frames."""
+    _, found = moved
+    here, there = found.accelerations[:-1], found.accelerations[1:]
+    np.testing.assert_allclose(np.diff(found.rates, axis=0), STEP * (here + there) / 2.0, atol=1e-7)
+    step = STEP * found.rates[:-1] + STEP**2 * (2.0 * here + there) / 6.0
+    np.testing.assert_allclose(np.diff(found.coordinates, axis=0), step, atol=1e-8)
+
+
+def test_muscles_and_reserves_supply_the_moments(moved, chain):
+    _, found = moved
+    assert found.converged and found.certificate.stationarity < 1e-6
+    assert found.certificate.complementarity < 1e-5 and found.certificate.bounds < 1e-6
+    moment = np.array(chain.moment.map(FRAMES)(found.coordinates.T, found.rates.T, found.activation.T)).T
+    np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
+    force = np.array(chain.force.map(FRAMES)(found.coordinates.T, found.rates.T, found.activation.T)).T
+    np.testing.assert_allclose(force, found.force, atol=1e-9)
+    assert found.activation.min() > -1e-7 and np.abs(found.reserve).max() < 1.0
+
+
+def test_no_other_motion_nearby_costs_less(leg, moved):
+    """Along feasible directions: other splines of the coordinates, with the same activations."""
+    program, found = moved
+    assert program.solve(SMOOTH, start=found).cost == pytest.approx(found.cost, rel=1e-6)
+    for start in (leg[3], leg[3] + 0.1):
+        assert program.solve(SMOOTH, start=start).cost == pytest.approx(found.cost, rel=1e-6)
+
+
+def test_the_defect_between_frames_falls_with_the_step(leg):
+    _, body, time, angles, _ = leg
+    position, errors = body.markers(PLACES), []
+    for every in (2, 1):
+        markers = np.stack([np.array(position(pose)).T for pose in angles[::every]])
+        found = ms.symbolic.motion_program(body, time[::every], PLACES, markers).solve(SMOOTH)
+        errors.append(found.certificate.between_frames)
+        assert found.certificate.worst.partition(" at ")[0] in body.dofs
+    assert 0.0 < errors[1] < 0.5 * errors[0]
+
+
+def test_a_marker_that_is_left_out_is_a_hidden_one(leg):
+    _, body, time, _, markers = leg
+    spoiled, without = markers.copy(), np.zeros(markers.shape[:2], dtype=bool)
+    spoiled[4:7, 2] += 0.5
+    without[4:7, 2] = True
+    hidden = np.where(without[..., None], np.nan, markers)
+    one = ms.symbolic.motion_program(body, time, PLACES, spoiled).solve(SMOOTH, without=without)
+    other = ms.symbolic.motion_program(body, time, PLACES, hidden).solve(SMOOTH)
+    np.testing.assert_allclose(one.coordinates, other.coordinates, atol=1e-7)
+
+
+def test_coordinates_without_markers_stay_at_rest(leg):
+    _, body, time, _, markers = leg
+    some = {name: place for name, place in PLACES.items() if place[0] != "foot_r"}
+    program = ms.symbolic.motion_program(body, time, some, markers[:, : len(some)])
+    assert program.at_rest == ("ankle_angle_r",)
+    found = program.solve(SMOOTH)
+    assert found.converged and np.abs(found.coordinates[:, 2]).max() < 0.2
+
+
+def test_limits_of_activation_rates_hold_and_bind(leg, chain, moved):
+    _, body, time, _, markers = leg
+    free, times = moved[1], (0.15, 0.3)
+    program = ms.symbolic.motion_program(body, time, PLACES, markers, muscles=chain, activation_times=times)
+    found = program.solve(SMOOTH)
+    rate = np.diff(found.activation, axis=0) / STEP
+    assert rate.max() <= 1.0 / times[0] + 1e-5 and rate.min() >= -1.0 / times[1] - 1e-5
+    assert np.diff(free.activation, axis=0).max() / STEP > 1.0 / times[0]
+    assert found.converged and found.cost > free.cost
+
+
+def test_own_costs_constraints_and_data(leg, chain, moved):
+    """A bound on a force holds; activations follow the numbers that a cost compares them with."""
+    _, body, time, _, markers = leg
+    strongest = int(moved[1].force.max(axis=0).argmax())
+    limit = 0.9 * moved[1].force[:, strongest].max()
+    wanted = np.full((FRAMES, len(chain.muscles)), 0.2)
+    program = ms.symbolic.motion_program(
+        body,
+        time,
+        PLACES,
+        markers,
+        muscles=chain,
+        costs=[lambda frame: casadi.sumsqr(frame.activation - frame.data["emg"]) / 0.1**2],
+        constraints=[(lambda frame: frame.force[strongest] / 100.0, 0.0, limit / 100.0)],
+        data={"emg": wanted},
+    )
+    found = program.solve(SMOOTH)
+    assert found.converged and found.force[:, strongest].max() < limit + 1e-3
+    missed = [np.abs(motion.activation - wanted).mean() for motion in (found, moved[1])]
+    assert missed[0] < 0.8 * missed[1]
+
+
+def test_a_subject_has_the_moments_of_the_numeric_road():
+    """Three frames of the bundled stride, with its ground forces."""
+    stride = ms.studies.synthetic.reference_stride()
+    names, places, bodies = stride.person.markers
+    time = np.array([0.1, 0.12, 0.14])
+    body = ms.symbolic.skeleton(stride.model, [wrench.body for wrench in stride.wrenches(time)])
+    loads = {wrench.body: np.hstack([wrench.force, wrench.moment]) for wrench in stride.wrenches(time)}
+    program = ms.symbolic.motion_program(
+        body,
+        time,
+        dict(zip(names, zip(bodies, places, strict=True), strict=True)),
+        stride.markers(time),
+        loads,
+    )
+    found = program.solve()
+    motion = motion_from(stride.model, time, found.coordinates, found.rates, found.accelerations)
+    numeric = ms.dynamics.projected_moments(stride.model, motion, stride.wrenches(time))
+    np.testing.assert_allclose(found.moment, numeric, atol=1e-8)
+    assert found.converged and np.abs(found.residual).max() < 5.0
+
+
+def test_what_does_not_fit_is_refused(leg, chain):
+    _, body, time, _, markers = leg
+
+    def program(**other):
+        arguments = {"time": time, "places": PLACES, "measured": markers, **other}
+        return ms.symbolic.motion_program(body, **arguments)
+
+    cases = (
+        ("bad_value", "time", lambda: program(time=time[::-1])),
+        ("bad_value", "measured", lambda: program(measured=markers[:, 1:])),
+        ("bad_value", "foot_r", lambda: program(loads={"foot_r": np.zeros((FRAMES, 6))})),
+        ("bad_shape", "emg", lambda: program(data={"emg": np.zeros((FRAMES + 1, 2))})),
+        ("bad_value", "hip_adduction_r", lambda: program(muscles=ms.symbolic.muscle_chain(side="r"))),
+        ("bad_number", "jerk", lambda: program().solve(ms.symbolic.MotionWeights(jerk=0.0))),
+        ("bad_shape", "start", lambda: program().solve(start=np.zeros((FRAMES, 2)))),
+    )
+    for code, part, call in cases:
+        with refused(code, part):
+            call()
+
+
+@pytest.mark.thorough
+def test_elastic_tendons_bear_the_forces(leg):
+    model, body, time, _, markers = leg
+    chain, some = ms.symbolic.muscle_chain(model, tendon="elastic"), slice(0, 5)
+    program = ms.symbolic.motion_program(body, time[some], PLACES, markers[some], muscles=chain)
+    found = program.solve(ms.symbolic.MotionWeights(jerk=300.0))
+    assert found.converged and found.certificate.motion_equations < 1e-6
+    arguments = found.coordinates.T, found.rates.T, found.activation.T
+    moment = np.array(chain.moment.map(5)(*arguments)).T
+    np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
