@@ -19,6 +19,7 @@ from browser import end_browser, shown
 from computed_once import compute_once
 from here import computed_here, computed_in_processes
 from hypothesis import HealthCheck, settings
+from opensim_answers import end_opensim
 from recorded_data import REPOSITORY, recorded
 from skips import Skips
 from thorough import THOROUGH, left_out
@@ -113,6 +114,7 @@ def pytest_runtest_makereport(
 
 def pytest_sessionfinish() -> None:
     end_browser()
+    end_opensim()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,14 +1,18 @@
 """Answers of OpenSim on models, in a process of its own: its libraries and those of CasADi do not load together.
 
-`answers` is what tests call; as a script, it reads tasks from standard input as JSON and prints what OpenSim computes.
+`answers` is what tests call; as a script, it reads tasks from standard input, those of a call as a line of JSON, and
+prints what OpenSim computes. All tests of a process share one such process, as a start takes a second.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +33,44 @@ def task(kind: str, model: Path, names: list[str], *arrays: Any, **more: Any) ->
 def answers(*tasks: Task) -> list[Any]:
     """Return the results of OpenSim for each task; the test is skipped where it is not installed."""
     need("opensim")
-    with tempfile.TemporaryDirectory() as folder:  # OpenSim writes a log where it runs
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", __file__],
-            input=json.dumps(tasks),
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    found: list[Any] = json.loads(done.stdout.partition("FOUND")[2].partition("\n")[0])
+    process, errors, _ = _opensim()
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(json.dumps(tasks) + "\n")
+    process.stdin.flush()
+    line = process.stdout.readline()
+    if not line:
+        said = errors.read_text(encoding="utf-8")
+        end_opensim()
+        raise AssertionError(said)
+    found: list[Any] = json.loads(line)
     return found
+
+
+@cache
+def _opensim() -> tuple[subprocess.Popen[str], Path, ExitStack]:
+    """The process of OpenSim, the file of its errors, and what is to be closed with it."""
+    closing = ExitStack()
+    folder = Path(closing.enter_context(tempfile.TemporaryDirectory()))  # OpenSim writes a log where it runs
+    errors = folder / "errors.txt"
+    with errors.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            cwd=folder,
+            text=True,
+        )
+    closing.enter_context(process)  # its input ends, and it is waited for
+    return process, errors, closing
+
+
+def end_opensim() -> None:
+    """End the process of OpenSim, if there is one."""
+    if _opensim.cache_info().currsize:
+        *_, closing = _opensim()
+        _opensim.cache_clear()
+        closing.close()
 
 
 def _model(given: Task, *, forces: bool) -> tuple[Any, Any, list[Any]]:
@@ -206,4 +236,7 @@ if __name__ == "__main__":
         each.__name__: each
         for each in (inverse, device, positions, reactions, muscles, paths, fibers, meshes, vertices)
     }
-    print("FOUND" + json.dumps([kinds[each["kind"]](each) for each in json.load(sys.stdin)]))
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what OpenSim prints is no reply
+    for line in sys.stdin:
+        print(json.dumps([kinds[each["kind"]](each) for each in json.loads(line)]), file=replies, flush=True)
