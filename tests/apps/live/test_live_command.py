@@ -41,7 +41,7 @@ def test_an_address_that_is_none_is_refused_before_anything_starts(monkeypatch, 
     assert done.exit_code == 2 and "remedy" in done.output and not started
 
 
-def test_a_source_that_cannot_be_opened_is_refused_before_the_page_is_announced():
+def test_a_source_that_cannot_be_opened_is_refused_before_the_page_is_announced(served_here):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -56,7 +56,7 @@ def test_the_page_is_for_what_comes_in_real_time(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_settings_of_the_page_that_cannot_be_end_the_command(tmp_path):
+def test_settings_of_the_page_that_cannot_be_end_the_command(tmp_path, served_here):
     file = tmp_path / "page.json"
     file.write_text('{"value": "sum"}', encoding="utf-8")
     done = call("--from", "replay", "--page", "--no-browser", "--page-settings", str(file))

@@ -387,7 +387,7 @@ def test_a_frame_that_is_not_valid_is_drawn_without_subject_and_values(page, liv
     assert np.isnan(np.frombuffer(base64.b64decode(picture["ground"]["force"]), "<f4")).all()
 
 
-def test_a_recording_waits_for_the_first_browser(live, monkeypatch):
+def test_a_recording_waits_for_the_first_browser(live, served_here, monkeypatch):
     """The wait ends when a browser has drawn a message; without a browser it ends in time, or when it shall stop."""
     monkeypatch.setattr(page_sink, "FIRST_BROWSER", 0.2)
     page = LivePage(opens=False)
@@ -426,7 +426,7 @@ def test_a_session_that_is_killed_leaves_no_trouble(live, monkeypatch, ends):
     assert not orders
 
 
-def test_a_port_that_is_taken_is_refused(live, page):
+def test_a_port_that_is_taken_is_refused(live, page, served_here):
     other = LivePage(port=urlsplit(page.address).port, opens=False)
     try:
         with refused("bad_environment"):
@@ -462,7 +462,7 @@ SCALES = """() => {
 
 
 @needs_chromium
-def test_in_a_browser(live, frames):
+def test_in_a_browser(live, frames, served_here):
     """Values, keys, the subject's screen, and the end; no error, and nothing asked of another place."""
     page, size = LivePage(opens=False), {"width": 900, "height": 600}
     try:
@@ -561,7 +561,7 @@ def test_in_a_browser(live, frames):
         page.close()
 
 
-def test_a_session_that_is_refused_tells_the_browsers_why(live, frames):
+def test_a_session_that_is_refused_tells_the_browsers_why(live, frames, served_here):
     page = LivePage(opens=False)
     page.begin(live)
     scaled = (sample._replace(markers=1000.0 * sample.markers) for sample, _ in frames)
