@@ -43,23 +43,42 @@ def test_functions_of_one_name_keep_their_code_beside_each_other(tmp_path, monke
         assert [each.is_kept() for each in functions] == [k < count for k in range(3)]
 
 
-LOADED = """
-from musclesolve.sharing.kernel import level_walk
-level_walk.WALK.load()
-print(level_walk.WALK.is_kept())
+AT_ONCE = """
+import sys
+from multiprocessing import get_context
+from pathlib import Path
+from musclesolve._util.compiled_code import on_disk
+
+def triple(x):
+    return 3.0 * x
+
+TRIPLE = on_disk("compiling", Path(__file__))(triple, "r")
+
+def load(begin):
+    begin.wait()
+    compiles, TRIPLE._compile = TRIPLE._compile, lambda: print("compiled", flush=True) or compiles()
+    assert TRIPLE.load()(2.0) == 6.0
+    print("kept", TRIPLE.is_kept(), flush=True)
+
+if __name__ == "__main__":
+    context = get_context("fork")
+    for count in (3, 1):
+        begin = context.Barrier(count)
+        begun = [context.Process(target=load, args=(begin,)) for _ in range(count)]
+        [each.start() for each in begun]
+        [each.join() for each in begun]
+        print([each.exitcode for each in begun], flush=True)
 """
 
 
 def test_processes_that_need_it_at_once_compile_it_once(tmp_path):
     """Two that write one file at a time leave code that has another checksum."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    begun = [
-        subprocess.Popen([sys.executable, "-c", LOADED], env=environment, text=True, stdout=-1, stderr=-1)
-        for _ in range(3)
-    ]
-    assert [each.communicate()[0] for each in begun] == ["True\n"] * 3
-    again = subprocess.run([sys.executable, "-c", LOADED], env=environment, capture_output=True, text=True)
-    assert (again.stdout, again.stderr) == ("True\n", "")
+    (tmp_path / "at_once.py").write_text(AT_ONCE, encoding="utf-8")
+    done = subprocess.run([sys.executable, "at_once.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        *("compiled", "kept True", "kept True", "kept True", "[0, 0, 0]"),
+        *("kept True", "[0]"),
+    ], done.stderr
     assert len(list(tmp_path.rglob("*.nbc"))) == 1 and not list(tmp_path.rglob("*.lock"))
 
 
