@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from tests.package.test_imports import nodes, sources
 
 ROOT = Path(ms.__file__).parents[1]
 NAMESPACES = (
@@ -126,8 +127,8 @@ def test_what_a_user_looks_at_is_described_in_a_few_lines():
 def test_the_arguments_that_a_docstring_explains_are_arguments() -> None:
     """Keyword arguments of no name are explained beside the others."""
     others = list[str]()
-    for path in sorted((ROOT / "musclesolve").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sources().values():
+        for node in nodes(path):
             if isinstance(node, ast.FunctionDef) and node.args.kwarg is None:
                 _, _, after = (ast.get_docstring(node) or "").partition("Args:\n")
                 explained = re.findall(r"^    (\w+(?:, \w+)*): ", re.split(r"\n\S", after)[0], re.MULTILINE)
