@@ -290,11 +290,11 @@ def test_a_cost_without_activations_is_noted(expression, noted):
 
 def test_rounding_at_rest_is_no_sign_of_concavity():
     """exp(a) - 1 - a is 1e-16 at rest, where it should be zero: round-off alone decides it."""
-    problem = Problem([[0.05, 0.03, -0.04]], [1e-18], [1000.0, 800.0, 900.0], [1000.0, 800.0, 900.0])
+    moment, strength = 10.0 ** np.arange(-18.0, -6.0)[:, None], [1000.0, 800.0, 900.0]
+    arm = np.broadcast_to([[0.05, 0.03, -0.04]], (len(moment), 1, 3))
     rises = expression_cost("rises", lambda a, f, d: casadi.sum1(casadi.exp(3 * a) - 1 - 3 * a), convex=True)
-    for moment in 10.0 ** np.arange(-18.0, -6.0):
-        some = problem.with_arrays(moment=np.array([[moment]]))
-        assert solve(some, rises).solved or moment < 1e-9, moment
+    solved = solve(Problem(arm, moment, strength, strength), rises).solved
+    assert (solved | (moment[:, 0] < 1e-9)).all(), moment[~solved]
 
 
 def test_a_function_may_leave_out_the_arguments_that_it_does_not_need(make_leg):
