@@ -55,6 +55,12 @@ def stepped(live, time, position, plates):
     return [live.step(*sample) for sample in zip(time, position, plates, strict=True)]
 
 
+@pytest.fixture(scope="module")
+def right(prepared_stride, stream):
+    """The frames of the samples as they are."""
+    return stepped(prepared_stride, *stream)
+
+
 def found(live):
     return [(finding.code, set(finding.where.markers)) for finding in live.findings]
 
@@ -71,9 +77,8 @@ def test_exchanged_labels_are_exchanged_back(live, stream, one, other, when):
     assert live.findings[0].severity == "warning"
 
 
-def test_forces_are_those_of_the_right_labels(live, stream):
+def test_forces_are_those_of_the_right_labels(live, stream, right):
     time, position, plates = stream
-    right = stepped(live, time, position, plates)
     frames = stepped(live, time, exchanged(live, position, "heel_r", "toe_r", slice(45, None)), plates)
     assert sum(frame.valid.all() for frame in right) > 20
     for frame, clean in zip(frames, right, strict=True):
@@ -99,9 +104,8 @@ def test_a_ghost_is_left_out_until_the_marker_is_back(live, stream):
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("shift", [(0.03, 0.0, 0.0), (0.0, 0.025, 0.0), (0.0, 0.0, 0.03)])
-def test_no_valid_frame_has_a_marker_that_slipped(live, stream, shift):
+def test_no_valid_frame_has_a_marker_that_slipped(live, stream, right, shift):
     time, position, plates = stream
-    right = stepped(live, time, position, plates)
     planted = position.copy()
     planted[45:, live.markers.index("knee_lateral_r")] += shift
     frames = stepped(live, time, planted, plates)
