@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import signal
-import subprocess
-import sys
-from pathlib import Path
+from multiprocessing import get_context
 from time import perf_counter, sleep
 
 import numpy as np
@@ -312,31 +309,24 @@ def test_a_row_that_is_cut_short_anywhere_is_left_out(live, tmp_path):
     assert read_frames(tmp_path).sizes["time"] == count - 1
 
 
-SESSION = """
-import sys
-sys.path[:0] = [{support!r}, {here!r}]
-from test_recorder import Given, Live, Recorder, reference_stride, run_session
-live = Live(reference_stride())
-recorder = Recorder({folder!r})
-source = Given(live, pause=1.0 / live.rate)
-run_session(live, source, [recorder])
-"""
+def session(live, folder):
+    """Record the stride at its pace."""
+    run_session(live, Given(live, pause=1.0 / live.rate), [Recorder(folder)])
 
 
 def test_a_process_that_is_killed_leaves_its_recording(live, tmp_path):
     folder = tmp_path / "session"
-    here, support = Path(__file__).parent, Path(__file__).parents[2] / "support"
-    code = SESSION.format(support=str(support), here=str(here), folder=str(folder))
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[3])
+    process = get_context("fork").Process(target=session, args=(live, folder))
+    process.start()
     markers = folder / "markers.trc"
     try:
         while not (markers.exists() and markers.read_bytes().count(b"\n") > 80):
-            assert process.poll() is None
+            assert process.is_alive()
             sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()
-        process.wait()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL
     rows = read_trc(markers).time.size
     assert rows >= 60 and read_frames(folder).sizes["time"] >= rows - live.rate
     trial = read_trial(folder / "trial.toml")
