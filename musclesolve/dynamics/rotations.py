@@ -89,7 +89,7 @@ def wrapped(angle: Array) -> Array:
 
 def from_vector(vector: Array) -> Array:
     """Rotation matrices (T, 3, 3) of rotation vectors (T, 3) [rad] (exponential map)."""
-    a, b, *_ = _coefficients(vector)
+    a, b = _coefficients(vector, 2)
     skew = _skew(vector)
     return np.eye(3) + a * skew + b * (skew @ skew)
 
@@ -134,7 +134,7 @@ def continuous(vectors: Array) -> Array:
 
 def vector_jacobian(vector: Array) -> Array:
     """Jacobian J (T, 3, 3): angular velocity per unit rate of the rotation vector."""
-    _, b, c, *_ = _coefficients(vector)
+    _, b, c = _coefficients(vector, 3)
     skew = _skew(vector)
     return np.eye(3) + b * skew + c * (skew @ skew)
 
@@ -148,18 +148,21 @@ def vector_jacobian_rate(vector: Array, rate: Array) -> Array:
     return growth * (b_slope * skew + c_slope * (skew @ skew)) + b * skew_rate + c * square_rate
 
 
-def _coefficients(vector: Array) -> tuple[Array, ...]:
-    """a, b, c and the slopes of b and c by |p|^2, each (T, 1, 1)."""
+def _coefficients(vector: Array, count: int = 5) -> tuple[Array, ...]:
+    """The first `count` of a, b, c and the slopes of b and c by |p|^2, each (T, 1, 1)."""
     x = np.sum(vector * vector, axis=1)[:, None, None]
     small = np.abs(x) < _SMALL
     safe = np.where(small, 1.0, x)
     angle = np.sqrt(safe)
     a, b = np.sin(angle) / angle, (1.0 - np.cos(angle)) / safe
     c = (1.0 - a) / safe
-    far = (a, b, c, (a - 2.0 * b) / (2.0 * safe), (b - 3.0 * c) / (2.0 * safe))
+    far = (a, b, c, (a - 2.0 * b) / (2.0 * safe), (b - 3.0 * c) / (2.0 * safe))[:count]
     powers = [(-x) ** k for k in range(_TERMS)]
-    near = [sum(powers[k] / factorial(2 * k + order) for k in range(_TERMS)) for order in (1, 2, 3)]
-    near += [sum(-k * powers[k - 1] / factorial(2 * k + order) for k in range(1, _TERMS)) for order in (2, 3)]
+    near = [sum(powers[k] / factorial(2 * k + order) for k in range(_TERMS)) for order in (1, 2, 3)[:count]]
+    near += [
+        sum(-k * powers[k - 1] / factorial(2 * k + order) for k in range(1, _TERMS))
+        for order in (2, 3)[: max(count - 3, 0)]
+    ]
     return tuple(np.where(small, close, distant) for close, distant in zip(near, far, strict=True))
 
 
