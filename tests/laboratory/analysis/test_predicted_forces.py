@@ -171,6 +171,7 @@ def hidden(found, side: str) -> np.ndarray:
     return measured
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", LIMITS)
 def test_measured_feet_stay_as_measured(kind: str) -> None:
     found = recorded(kind)

@@ -7,8 +7,14 @@ import pytest
 
 from musclesolve._util.sides import SIDES, Side
 from musclesolve.models.opensim.external_loads import PlateFeet, Sole, feet_on_plate
-from musclesolve.studies.synthetic import running_stride
-from musclesolve.studies.synthetic.running_stride import foot_path, foot_points
+from musclesolve.studies.synthetic.reference_stride import StrideSubject
+from musclesolve.studies.synthetic.running_stride import (
+    HEIGHT,
+    PRESSURE_TRAVEL,
+    RunGround,
+    foot_path,
+    foot_points,
+)
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -30,8 +36,9 @@ def assigned(
 @pytest.mark.parametrize("on_belt", [True, False])
 def test_a_run_over_one_plate(on_belt: bool) -> None:
     """Every step belongs to the foot that takes it, over ground and on the one belt of a treadmill."""
-    stride = running_stride()
-    ground, person = stride.contact, stride.layout.person
+    person = StrideSubject.load()
+    subject = person.subject
+    ground = RunGround(subject.mass, 2.5, 0.70, 0.36, HEIGHT * subject.stature, PRESSURE_TRAVEL)
     path = foot_path(person, ground)
     time = np.arange(0.0, 3.0 * ground.period, 0.005)
     seen = np.arange(0.0, 3.0 * ground.period + 0.01, 0.01)
