@@ -161,21 +161,34 @@ print(function(3.0), compiled_code.PART, compiled_code.WHOLE)
 """
 
 
-@pytest.mark.in_part(2)
-@pytest.mark.parametrize(
-    "broken",
-    [
-        'numba.__version__ = "9.0.1"',
-        'sys.modules["musclesolve._util.joined_compilation"] = None',
-        "import numba.core.compiler; del numba.core.compiler.CompilerBase",
-    ],
+BROKEN = (
+    'numba.__version__ = "9.0.1"',
+    'sys.modules["musclesolve._util.joined_compilation"] = None',
+    "import numba.core.compiler; del numba.core.compiler.CompilerBase",
 )
-def test_an_unknown_numba_compiles_its_own_way(broken, tmp_path):
-    (tmp_path / "plain.py").write_text(PLAIN.format(broken=broken))
+
+EACH = """
+import runpy
+import sys
+from multiprocessing import get_context
+import numba
+for file in sys.argv[1:]:
+    process = get_context("fork").Process(target=runpy.run_path, args=(file,))
+    process.start()
+    process.join()
+    print(process.exitcode, flush=True)
+"""
+"""Runs each file in a process of its own, in which numba is loaded already."""
+
+
+def test_an_unknown_numba_compiles_its_own_way(tmp_path):
+    files = [f"plain_{number}.py" for number, _ in enumerate(BROKEN)]
+    for file, broken in zip(files, BROKEN, strict=True):
+        (tmp_path / file).write_text(PLAIN.format(broken=broken))
     shown = subprocess.run(
-        [sys.executable, "plain.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", EACH, *files], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert shown.stdout.split() == ["7.0", "{}", "{}"]
+    assert shown.stdout.split() == ["7.0", "{}", "{}", "0"] * len(BROKEN), shown.stderr
 
 
 def test_the_version_is_that_of_the_sources(tmp_path):
