@@ -38,7 +38,7 @@ from musclesolve.laboratory.results.judgement import Report
 from musclesolve.laboratory.results.plausibility import FLAGS
 from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.draft.draft_study import draft_study, write_study
-from musclesolve.studies.pages.study_page import study_page
+from musclesolve.studies.pages import study_page
 from musclesolve.studies.pages.written_pages import study_into
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
@@ -114,6 +114,13 @@ def change(path: Path, before: str, after: str, count: int = -1) -> Path:
     assert before in text
     path.write_text(text.replace(before, after, count), encoding="utf-8")
     return path
+
+
+def page_without_figures(result: StudyResult) -> str:
+    """The page of a study; its figures, which take most of the time, are drawn in `page` and tested elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study_page, "group_drawings", lambda *_: {})
+        return study_page.study_page(result)
 
 
 def outcomes(computed) -> dict[str, str]:
@@ -323,13 +330,13 @@ def test_the_page_of_one_subject_says_why_nothing_is_compared(page):
 def test_the_page_says_which_files_have_another_unit_of_angles(whole):
     study = whole.computed.study
     radians = replace(study, units={**study.units, "angle": "rad"})
-    text = study_page(replace(whole, computed=replace(whole.computed, study=radians)))
+    text = page_without_figures(replace(whole, computed=replace(whole.computed, study=radians)))
     said = "Angles are in deg on this page and in comparisons.csv, and in rad in study.nc and values.csv."
     assert said in text
 
 
 def test_sentences_of_the_page_have_names_units_and_groups(whole):
-    text = study_page(whole)
+    text = page_without_figures(whole)
     (found,) = re.findall(r"<li>(Joint moment knee angle: condition.*?)</li>", text)
     tests = whole.comparisons
     test = int(np.flatnonzero((tests["variable"] == "joint_moment") & (tests["name"] == "knee_angle"))[0])
@@ -347,12 +354,12 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
     (degrees,) = {each["units"] for each in study_document(angles)["clusters"]}
     assert degrees == "deg"
     single = tests.assign(start=tests["start"] * 0 + 92.8, end=tests["end"] * 0 + 93.2)
-    text = study_page(replace(whole, comparisons=single))
+    text = page_without_figures(replace(whole, comparisons=single))
     assert "at 93 % of the cycle" in text and "93 to 93" not in text and "93-93" not in text
     tiny = tests.assign(mean_difference=0.0 * tests["mean_difference"] + 0.01)
-    text = study_page(replace(whole, comparisons=tiny))
+    text = page_without_figures(replace(whole, comparisons=tiny))
     assert "<li>Joint moment knee angle" not in text and "smaller than sessions of one person differ" in text
-    text = study_page(
+    text = page_without_figures(
         replace(
             whole,
             comparisons=tiny.assign(family=tests["family"].copy(data=["primary"] * len(tests["family"]))),
@@ -364,7 +371,7 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
     none = whole.comparisons.isel(cluster=[])
     partly = none["tested_percent"].copy()
     partly[:5] = 90
-    text = study_page(replace(whole, comparisons=none.assign(tested_percent=partly)))
+    text = page_without_figures(replace(whole, comparisons=none.assign(tested_percent=partly)))
     assert "No difference that these tests could find with 5 subjects" in text
     count = int(((partly > 0) & (partly < 101)).sum())
     said = re.search(rf"Partly tested: {count} of \d+ tests: [^<]*\(([^<]*)\)", text)[1]
@@ -374,11 +381,11 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
 def test_subjects_without_a_group_are_called_so(whole):
     study = whole.computed.study
     subjects = {name: {**of, "group": "a"} if name < "S03" else of for name, of in study.subjects.items()}
-    text = study_page(
+    text = page_without_figures(
         replace(whole, computed=replace(whole.computed, study=replace(study, subjects=subjects)))
     )
     assert '<th scope="row">no group</th><td>3</td>' in text and '<th scope="row">a</th><td>2</td>' in text
-    assert '<th scope="row">all</th><td>5</td>' in study_page(whole)
+    assert '<th scope="row">all</th><td>5</td>' in page_without_figures(whole)
 
 
 @pytest.mark.thorough
@@ -386,7 +393,9 @@ def test_numbers_of_the_page_are_of_what_counts(whole):
     """A refused trial is in no mean, nor is a subject that is left out; each mean has its number of subjects."""
 
     def averaged(result) -> list[str]:
-        table = study_page(result).partition("that are averaged</caption>")[2].partition("</table>")[0]
+        table = (
+            page_without_figures(result).partition("that are averaged</caption>")[2].partition("</table>")[0]
+        )
         return [
             re.sub("<[^>]+>", " ", row).split()[:4] for row in re.findall("<tr>.*?</tr>", table, re.DOTALL)
         ]
@@ -401,31 +410,33 @@ def test_numbers_of_the_page_are_of_what_counts(whole):
     left_out = replace(whole, cycles=cycles.assign_coords(counts=("cycle", counts)))
     assert averaged(left_out)[1] == ["free", "4", "7", f"{(free & counts).sum()}"]
     fully = cycles["subject"].values != "S01"
-    page = study_page(replace(whole, cycles=cycles.assign_coords(counts=("cycle", fully))))
+    page = page_without_figures(replace(whole, cycles=cycles.assign_coords(counts=("cycle", fully))))
     trials = "19 of 20 trials with a result, 1 without one, 15 averaged"
     assert page.count(f"4 of 5 subjects, 2 conditions; {trials}; {fully.sum()} cycles") == 2
     knee = (whole.values["variable"] == "joint_moment") & (whole.values["name"] == "knee_angle")
-    assert "free (n = 5)" in study_page(whole) and "(n = 4)" not in study_page(whole)
+    assert "free (n = 5)" in page_without_figures(whole) and "(n = 4)" not in page_without_figures(whole)
     fewer = whole.values.assign(
         count=whole.values["count"].mask(knee & (whole.values["measure"] == "max"), 4)
     )
-    assert "(n = 4)</td>" in study_page(replace(whole, values=fewer))
+    assert "(n = 4)</td>" in page_without_figures(replace(whole, values=fewer))
 
 
 def test_values_of_arms_are_on_the_page_as_outcomes_alone(whole):
     moments = whole.values[whole.values["variable"] == "joint_moment"].assign(name="elbow_flexion")
     arms = replace(whole, values=moments)
-    assert "elbow flexion" not in study_page(arms)
+    assert "elbow flexion" not in page_without_figures(arms)
     design = DesignSettings(outcomes=("joint_moment elbow_flexion max",))
     study = replace(whole.computed.study, design=design)
-    assert "elbow flexion" in study_page(replace(arms, computed=replace(whole.computed, study=study)))
+    assert "elbow flexion" in page_without_figures(
+        replace(arms, computed=replace(whole.computed, study=study))
+    )
 
 
 def test_numbers_without_a_unit_are_written_without_one(whole):
     units = whole.comparisons["units"].copy(data=["1"] * whole.comparisons.sizes["test"])
     assert re.search(
         r"loaded - free: [+-][\d.]+,",
-        study_page(replace(whole, comparisons=whole.comparisons.assign(units=units))),
+        page_without_figures(replace(whole, comparisons=whole.comparisons.assign(units=units))),
     )
 
 
@@ -637,7 +648,7 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
     assert set(values["subject"][~values["counts"]]) == {"S02"}
     trials = pd.read_csv(place / "trials.csv", keep_default_na=False).set_index("name")["not_counted"]
     assert set(trials.index[trials != ""]) == {*result.left_out, "S01_free_1"}
-    text = study_page(result)
+    text = page_without_figures(result)
     assert "In no mean and no test: S02" in text and "subject_scale" in text and "left out" in text
     document = study_document(result)
     assert set(document["left_out"]) == set(result.left_out)
@@ -706,7 +717,7 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     assert result.comparisons["statistic"].values[0] != pytest.approx(
         alone.comparisons["statistic"].values[0]
     )
-    text = study_page(result)
+    text = page_without_figures(result)
     assert result.sensitivity in text and "contact, knee" in text and "right knee 6.3 BW" in text
     document = study_document(result)
     assert document["sensitivity"] == result.sensitivity
@@ -753,7 +764,7 @@ def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
     expected = stats.ttest_rel(means["loaded"], means["free"])
     assert float(tests["largest"].values[1]) == pytest.approx(expected.statistic, rel=1e-4)
     assert float(tests["p_largest"].values[1]) == pytest.approx(expected.pvalue, rel=1e-3)
-    text = study_page(result)
+    text = page_without_figures(result)
     assert "Primary outcomes" in text and "Exploratory" in text
     assert re.search(r"Joint moment knee angle range: condition \(p (=|&lt;).*95 % CI", text)
     row = next(row for row in csv.DictReader(io.StringIO(comparisons_csv(tests))) if " range" in row["name"])
@@ -816,7 +827,7 @@ def test_legs_and_odd_cycles(whole, tmp_path):
     assert leg in tests["cluster_test"].values
     (note,) = (note for note in result.computed.notes if "unusual length" in note)
     assert "S01_free_1" in note and "S02" not in note
-    assert "affected" in study_page(result)
+    assert "affected" in page_without_figures(result)
 
 
 def test_long_names_of_trials_are_broken_and_not_cut():
