@@ -11,7 +11,13 @@ TEXT = (Path(__file__).parents[2] / "docs" / "dynamics.md").read_text(encoding="
 SECTIONS = {part.split("\n", 1)[0].strip(): part for part in re.split(r"^## ", TEXT, flags=re.M)[1:]}
 OF_THEIR_OWN = ("A pendulum of your own", "A closed loop and its forces")
 """Sections whose examples run in the tests of what they compute."""
-WITH_CODE = [name for name, part in SECTIONS.items() if "```python" in part and name not in OF_THEIR_OWN]
+LONG = pytest.param("Motion driven by muscles", marks=pytest.mark.thorough)
+"""A section whose examples take ten times as long as others; `make docs` runs them."""
+WITH_CODE = [
+    LONG if name in LONG.values else name
+    for name, part in SECTIONS.items()
+    if "```python" in part and name not in OF_THEIR_OWN
+]
 
 
 def run(name, folder):

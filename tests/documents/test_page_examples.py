@@ -48,6 +48,7 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
     return names
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "page", ["student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"]
 )

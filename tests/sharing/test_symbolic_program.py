@@ -212,6 +212,7 @@ def test_coupled_unknowns_are_certified_at_their_optimum_alone(make_leg, stiff):
         assert (judged.solved == solved).all()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_synergies_whose_weights_are_partly_zero_are_certified(make_leg, seed):
     """Ipopt ends 1e-18 inside of a bound; the slope there is no fault. Other numbers are no solution."""

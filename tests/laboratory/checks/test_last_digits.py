@@ -125,6 +125,7 @@ def extent(finding: Finding) -> tuple[object, ...]:
     return finding.code, finding.severity, place, times, cost and (cost.of, f"{cost.size:.3g}")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", [*TRIALS, *MODELS])
 def test_findings_do_not_depend_on_the_last_digits(name: str, tmp_path: Path) -> None:
     exact = found_in(name, tmp_path / "exact", unchanged)

@@ -78,7 +78,7 @@ def test_reserves_that_the_muscles_need_are_no_warning(make_leg):
 
 
 def test_a_single_frame_and_a_solver_of_one_frame_after_the_other(make_leg):
-    problem = make_leg(120)
+    problem = make_leg(60)
     arrays = (
         problem.moment_arm[0],
         problem.moment[0],
