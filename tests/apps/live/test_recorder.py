@@ -71,6 +71,14 @@ def recorded(live, folder, **given):
     return recorder, kept.frames
 
 
+@pytest.fixture(scope="module")
+def recorded_stride(prepared_stride, tmp_path_factory):
+    """The folder of the recorded stride, the recorder, and the frames; a test that changes files copies the folder."""
+    prepared_stride.clear()
+    folder = tmp_path_factory.mktemp("recorded")
+    return folder, *recorded(prepared_stride, folder)
+
+
 def test_numbers_are_written_to_their_decimals():
     rng = np.random.default_rng(4)
     values = rng.normal(size=(20, 9)) * 10.0 ** rng.uniform(-9, 7, (20, 9))
@@ -86,8 +94,8 @@ def test_numbers_are_written_to_their_decimals():
     assert rows_text(np.array([[1.0, np.nan]]), decimals[:2], "\t", behind="\t") == b"1\t\t\n"
 
 
-def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, tmp_path):
-    recorder, frames = recorded(live, tmp_path / "session")
+def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, recorded_stride):
+    folder, recorder, frames = recorded_stride
     assert "trial.toml" in recorder.remarks[0]
     trial = read_trial(recorder.trials[0])
     assert not [note for note in trial.notes if "header" in note or "row" in note]
@@ -100,7 +108,7 @@ def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, 
     for name, within in (("joint_angle", 1e-5), ("joint_moment", 0.5), ("muscle_force", 5.0)):
         assert np.sqrt(np.nanmean((before[name].values - inside[name].values) ** 2)) < within
 
-    table = read_frames(tmp_path / "session")
+    table = read_frames(folder)
     assert np.allclose(table.time + live.lag, trial.markers.time) and table.sizes["time"] == len(frames)
     for name, attribute, digits in (
         ("muscle_force", "force", 1e-4),
@@ -234,10 +242,9 @@ def test_envelopes_of_a_cost_that_follows_emg_are_recorded(default_walk_trial, t
     assert trial.emg.options.processed and trial.emg.maximum == (1.0,) * len(live.channels)
 
 
-def test_a_folder_with_a_recording_is_refused(live, tmp_path):
-    recorded(live, tmp_path)
+def test_a_folder_with_a_recording_is_refused(recorded_stride, tmp_path):
     with refused("occupied_folder", "trial.toml"):
-        Recorder(tmp_path)
+        Recorder(recorded_stride[0])
     (tmp_path / "file").write_text("")
     for below in ("file", "file/below"):
         with refused("not_writable", f"{tmp_path / 'file'} is a file"):
@@ -290,8 +297,8 @@ def test_a_disk_that_fails_does_not_end_the_session(live, tmp_path, gone):
         assert np.allclose(markers[live.markers[0]], live.trial.markers[live.markers[0]], atol=1e-7)
 
 
-def test_a_row_that_is_cut_short_anywhere_is_left_out(live, tmp_path):
-    recorded(live, tmp_path)
+def test_a_row_that_is_cut_short_anywhere_is_left_out(recorded_stride, tmp_path):
+    shutil.copytree(recorded_stride[0], tmp_path, dirs_exist_ok=True)
     count = read_trc(tmp_path / "markers.trc").time.size
     for name, read, attribute in (("markers.trc", read_trc, "position"), ("forces.mot", read_mot, "values")):
         path = tmp_path / name
