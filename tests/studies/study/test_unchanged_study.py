@@ -31,6 +31,10 @@ MADE = (
 )
 
 
+ONE_QUANTITY = 'quantities = ["joint_moment"]'
+"""Of the study: every quantity has figures on the page, and these take most of its time."""
+
+
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory) -> Path:
     """A folder with the study of six subjects in two conditions and its results; one of the twelve trials is broken."""
@@ -41,17 +45,16 @@ def computed(tmp_path_factory) -> Path:
     made.BROKEN, made.SWAPPED = ("S06_free_1",), ("S02_loaded_1",)
     place = tmp_path_factory.mktemp("unchanged")
     masses = made.write_trials(place, 6, 1, effect=1.5)
-    made.write_study(place, masses)
+    made.write_study(place, masses, f"\n[design]\n{ONE_QUANTITY}\n")
     study_into(place / "results", place / "study.toml", reports=False, jobs=2)
+    again(place)
     return place
 
 
 @pytest.fixture
 def place(computed, tmp_path) -> Path:
     """A copy of the folder for one test, whose results a call has kept."""
-    shutil.copytree(computed, tmp_path / "study")
-    again(tmp_path / "study")
-    return tmp_path / "study"
+    return Path(shutil.copytree(computed, tmp_path / "study"))
 
 
 def again(place: Path, **how):
@@ -81,7 +84,14 @@ def alike(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
+def short_report(result: xr.Dataset, path: Path) -> bytes:
+    """In the place of the reports of the trials, which have tests of their own."""
+    return b"<html>a report</html>"
+
+
 def test_a_second_call_makes_nothing_and_says_the_same(place, monkeypatch):
+    monkeypatch.setattr(written_pages, "trial_report", short_report)
+
     def call(*words: str) -> tuple[int, str]:
         done = typed("study", place / "study.toml", "-o", place / "results", *words)
         lines = [line for line in done.output.splitlines() if not line.startswith("trials")]
@@ -130,11 +140,12 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("spoil", "name"),
     [
-        *((Path.unlink, name) for name in ("study.nc", "study.html", "values.csv")),
-        *((flip, name) for name in ("study.nc", "study.kept", "study.html", "comparisons.csv")),
+        *((flip, "study.nc"), (Path.unlink, "study.nc"), (flip, "study.kept"), (flip, "study.html")),
+        *((Path.unlink, "study.html"), (flip, "comparisons.csv"), (Path.unlink, "values.csv")),
     ],
 )
 def test_a_missing_or_damaged_file_is_made_anew(place, name, spoil):
@@ -237,7 +248,6 @@ def test_a_study_that_was_read_is_analyzed_without_its_file(place):
 
 
 def test_figures_and_formats_are_made_as_they_are_asked_for(place):
-    design(place, 'quantities = ["joint_moment"]')
     again(place, figures=True)
     drawn = states(place)
     figures = sorted(drawn.keys() - set(MADE))
