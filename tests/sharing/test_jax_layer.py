@@ -8,13 +8,11 @@ import inspect
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
-from packages import imported
+from packages import Later
 
 import musclesolve as ms
 
-jax = imported("jax")
-jnp = jax.numpy
-check_grads = imported("jax.test_util").check_grads
+jax, jnp, jax_tests = Later("jax"), Later("jax.numpy"), Later("jax.test_util")
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +42,7 @@ def test_check_grads(cost):
         return found.activation, found.force / 1000.0
 
     units = {name: array / size[name] for name, array in small().items()}
-    check_grads(outputs, (units,), order=1, modes=["rev"], eps=1e-5, atol=1e-5, rtol=1e-4)
+    jax_tests.check_grads(outputs, (units,), order=1, modes=["rev"], eps=1e-5, atol=1e-5, rtol=1e-4)
 
 
 def test_values_and_gradients_are_those_of_the_package():

@@ -8,16 +8,18 @@ import inspect
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
-from packages import imported
+from packages import Later
 from refusals import refused
 
 import musclesolve as ms
 
-torch = imported("torch")
+torch = Later("torch")
 
 
-def tensors(arrays, dtype=torch.float64):
-    return {name: torch.tensor(array, dtype=dtype, requires_grad=True) for name, array in arrays.items()}
+def tensors(arrays):
+    return {
+        name: torch.tensor(array, dtype=torch.float64, requires_grad=True) for name, array in arrays.items()
+    }
 
 
 @pytest.mark.parametrize("cost", ["stress_cubed", "soft_saturation", OWN_COST], ids=str)

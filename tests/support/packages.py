@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,6 +29,20 @@ def imported(name: str) -> ModuleType:
     __tracebackhide__ = True
     need(name.partition(".")[0])
     return import_module(name)
+
+
+class Later:
+    """A package that takes seconds to import: with its first use in a test, and not where tests are collected."""
+
+    def __init__(self, name: str) -> None:
+        __tracebackhide__ = True
+        need(name.partition(".")[0])
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what pytest asks every name of a module for
+            raise AttributeError(name)
+        return getattr(import_module(self._name), name)
 
 
 def need_solver(name: str) -> SolverRecord:
