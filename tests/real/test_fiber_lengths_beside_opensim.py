@@ -65,6 +65,7 @@ def test_normalized_fiber_lengths_are_those_of_opensim(walk: str) -> None:
     assert np.abs(own / problem.whole.state.parameters.optimal_fiber_length - theirs).max() > 0.06
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("walk", WALKS)
 def test_elastic_tendons_are_longer_by_the_difference_in_the_neutral_pose(walk: str) -> None:
     """And lengths are those of the path, whose rates are the velocities."""

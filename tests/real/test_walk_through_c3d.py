@@ -364,6 +364,7 @@ def test_small_plates_are_accepted(recorded, kinds):
     assert [plate.number for plate in trial.forces] == [1, 2]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("turned", [[2, 3, 0, 1], [1, 2, 3, 0], [3, 0, 1, 2], [1, 0, 3, 2], [3, 2, 1, 0]])
 def test_corners_that_begin_at_another_one_or_run_the_wrong_way_give_no_usable_result(recorded, turned):
     report = ms.check(write_steps(recorded, (2, 2), corners(turned)))

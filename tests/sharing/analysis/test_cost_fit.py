@@ -102,6 +102,7 @@ def test_known_scales_are_not_fitted(problem):
     np.testing.assert_array_equal(fit.offset, 0.0)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(("gains", "offsets"), [(True, True), (True, False), (False, True), (False, False)])
 def test_derivatives_are_those_of_residuals_up_to_other_scales(problem, gains, offsets):
     """The gradient of the loss is exact: scales are at their optimum, so that their changes do not count."""

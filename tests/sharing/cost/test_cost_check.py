@@ -345,6 +345,7 @@ class Uncoupled(Coupled):
         return np.full_like(activation, 2.0)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
 def test_a_coupled_class_that_is_convex_is_never_refused(factor):
     """The curvatures of a soft maximum cancel: what remains of them is rounding of either sign."""
