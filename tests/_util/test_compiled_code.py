@@ -168,17 +168,18 @@ BROKEN = (
 )
 
 EACH = """
+import os
 import runpy
 import sys
 from multiprocessing import get_context
 import numba
 for file in sys.argv[1:]:
-    process = get_context("fork").Process(target=runpy.run_path, args=(file,))
+    process = get_context("fork" if hasattr(os, "fork") else None).Process(target=runpy.run_path, args=(file,))
     process.start()
     process.join()
     print(process.exitcode, flush=True)
 """
-"""Runs each file in a process of its own, in which numba is loaded already."""
+"""Runs each file in a process of its own; a fork has numba already."""
 
 
 def test_an_unknown_numba_compiles_its_own_way(tmp_path):

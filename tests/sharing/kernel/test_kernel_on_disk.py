@@ -44,7 +44,7 @@ def test_functions_of_one_name_keep_their_code_beside_each_other(tmp_path, monke
 
 
 AT_ONCE = """
-import sys
+import os
 from multiprocessing import get_context
 from pathlib import Path
 from musclesolve._util.compiled_code import on_disk
@@ -61,7 +61,7 @@ def load(begin):
     print("kept", TRIPLE.is_kept(), flush=True)
 
 if __name__ == "__main__":
-    context = get_context("fork")
+    context = get_context("fork" if hasattr(os, "fork") else None)  # a fork has numba already
     for count in (3, 1):
         begin = context.Barrier(count)
         begun = [context.Process(target=load, args=(begin,)) for _ in range(count)]
