@@ -87,7 +87,12 @@ def load_all(*modules: ModuleType) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The first process compiles the other half; from now on garbage is looked for, in what tests make alone."""
+    """The first process compiles the other half; from now on garbage is looked for, in what tests make alone.
+
+    Every `solve` waits for the kernel: two calls have the same digits.
+    """
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr("musclesolve.sharing.solver.batch.kernel_is_near", lambda: True)
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
         from musclesolve.dynamics.kernel import entry as dynamics
         from musclesolve.sharing import compile_kernel

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from pickle import PickleError
 from subprocess import DEVNULL
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -139,7 +140,6 @@ class CompiledFunction:
         self._file = f"{Path(function.__code__.co_filename).stem}.{function.__name__}_{version}"
         self.options = {**WHOLE, **options}
         self._loaded: Any = None
-        self._beside: subprocess.Popen[bytes] | None = None
         # numba names its files after the module and the function: other sources, other files
         function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"
         try:
@@ -176,31 +176,12 @@ class CompiledFunction:
         if self.dispatcher.stats.cache_path is not None:
             self._seal().write_text(self._checksum(), encoding="ascii")
 
-    def compile_beside(self, module: str, name: str) -> None:
-        """Begin to compile in a separate process, for which `load` waits; no effect if the code is in the cache.
-
-        numba compiles one function at a time: a second process uses the second core. It ends with this process.
-
-        Args:
-            module, name: place of this function for the other process.
-        """
-        if self.stays_in_memory() or self.is_kept() or self._beside is not None or cores() < 2:
-            return
-        self._report()
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}.load()"
-        try:
-            self._beside = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
-            )
-        except OSError:  # no more processes: compiled by this one, when it is needed
-            return
-        atexit.register(self._beside.terminate)
-
     def stays_in_memory(self) -> bool:
         """Return whether compiled code is not stored on disk: no folder, or NUMBA_DISABLE_JIT."""
         return not hasattr(self.dispatcher, "compile") or self.dispatcher.stats.cache_path is None
 
-    def _report(self) -> None:
+    def report(self) -> None:
+        """Log that the functions of a folder are compiled, once."""
         if self.message not in _REPORTED:
             _REPORTED.add(self.message)
             LOG.warning(self.message)
@@ -224,8 +205,6 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
-        if self._beside is not None:
-            self._beside.wait()
         with nullcontext() if self.is_kept() else self._alone():
             kept = self.is_kept()
             if (
@@ -233,7 +212,7 @@ class CompiledFunction:
             ):  # no seal: its compilation was cut short
                 self._warn("its checksum is another one")
             elif not kept:
-                self._report()
+                self.report()
             try:
                 if not kept:
                     self._compile()
@@ -261,7 +240,7 @@ class CompiledFunction:
                         Path(self.dispatcher.stats.cache_path) / f"compiling.{self._file}.lock"
                     )
                 ) is None:
-                    self._report()
+                    self.report()
                     time.sleep(WAIT)
         try:
             yield
@@ -294,6 +273,35 @@ class CompiledFunction:
         run.compile(self.signature)
         run.disable_compile()
         return run
+
+
+def compile_beside(module: ModuleType, *names: str, outlives: bool = False) -> subprocess.Popen[bytes] | None:
+    """Begin to compile functions of a module in one more process; None where no process can, or all code is kept.
+
+    numba compiles one function at a time: a second process uses the second core. `load` waits for the function that
+    it compiles then, and compiles what it has not begun. It ends with this process unless it outlives it.
+    """
+    functions: list[CompiledFunction] = [vars(module)[name] for name in names]
+    if any(each.stays_in_memory() for each in functions) or cores() < 2:
+        return None
+    if all(each.is_kept() for each in functions):
+        return None
+    functions[0].report()
+    loads = "; ".join(f"module.{name}.load()" for name in names)
+    code = f"import sys; sys.path[:] = {sys.path!r}; import {module.__name__} as module; {loads}"
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            start_new_session=outlives,
+        )
+    except OSError:  # no more processes: compiled by this one, when it is needed
+        return None
+    if not outlives:
+        atexit.register(process.terminate)
+    return process
 
 
 def on_disk(

@@ -29,6 +29,7 @@ from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRES
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, exact_moments, fallback_weight, without_reserve
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.endings import ending_notes, reasons, stopped
 from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import (
@@ -61,6 +62,12 @@ def solve(
     INFEASIBLE only if a combination y proves y . b > max y . A a. With reserves a frame is SOLVED when every reserve is
     below 1e-6 max(1 N m, |b|), else SOLVED_WITH_RESERVE.
 
+    The first call on a machine does not wait for the compiled kernel of "batch": up to 1e6 moment arms are solved in
+    numpy, with the same certificate, while another process compiles it, which goes on if this one ends. Activations
+    then differ by less than 1e-8 from the activations of the kernel. Where the same digits are needed in every call,
+    call `ms.sharing.compile_kernel()` before, or give a solver object. Commands, `ms.run` and `ms.share_model` always
+    use the kernel.
+
     Args:
         problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
         cost: a name (`costs()` lists them) or a Cost. The default is sum_i a_i^2 + sum_knee (F_i / 1400 N)^2: F_i of
@@ -90,8 +97,12 @@ def solve(
     names = check_problem(problem, "solve").names
     chosen = find_cost(cost)
     chosen.check_names(*names)
-    method = able_solver(chosen) if solver is None else solver
-    solution = solve_part(problem, chosen, method, on_infeasible, warm_start)
+    method = able_solver(chosen) if solver is None else find_solver(solver)
+    named, solution = solver is None or isinstance(solver, str), None
+    if named and isinstance(method, Batch) and method.waits(problem, chosen):
+        solution = solve_part(problem, chosen, method.fallback, on_infeasible, warm_start)
+    if solution is None or np.isin(solution.status, OPEN).any():
+        solution = solve_part(problem, chosen, method, on_infeasible, warm_start)
     if problem.reserve_weight is None:
         return solution
     from musclesolve.sharing.analysis.needless_reserves import needless_reserves

@@ -156,10 +156,10 @@ def solve_rate_limited(
     if len(instant) != problem.n_frames:
         several = f"there are {len(instant)} times"
         raise input_error("bad_shape", where="time", problem=several, expected=f"{problem.n_frames} [s]")
-    solved_by = _together if method == "together" else _frame_by_frame
-    result = solved_by(problem, instant, chosen, limits, solver, on_infeasible)
+    solved_by, of_frames = _together if method == "together" else _frame_by_frame, find_solver(solver)
+    result = solved_by(problem, instant, chosen, limits, of_frames, on_infeasible)
     infeasible = np.flatnonzero(result.solution.status == Status.INFEASIBLE)
-    alone = solve(problem.frames(infeasible), chosen, solver).solved.sum() if infeasible.size else 0
+    alone = solve(problem.frames(infeasible), chosen, of_frames).solved.sum() if infeasible.size else 0
     if not alone:
         return result
     note = (
@@ -170,7 +170,7 @@ def solve_rate_limited(
 
 
 def _together(
-    problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
+    problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: Solver, on_infeasible: str
 ) -> RateLimited:
     """The usable frames as one problem: as single frames if these keep the limits, or exactly, or with reserves."""
     single = solve(problem, cost, solver)
@@ -202,13 +202,13 @@ def _together(
 
 
 def _frame_by_frame(
-    problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
+    problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: Solver, on_infeasible: str
 ) -> RateLimited:
     """Each frame within its limits from the frame before; no room at all where that ends outside its bounds."""
-    chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
+    allow_reserve = on_infeasible == "reserve"
     arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
-    sequence = getattr(chosen, "sequence", None)
+    sequence = getattr(solver, "sequence", None)
     run = None if sequence is None else sequence(problem, cost, rate, allow_reserve)
     t = 0
     while t < problem.n_frames:
@@ -223,12 +223,12 @@ def _frame_by_frame(
             touching = (lower > upper) & (lower <= upper + TOLERANCE)
             lower = np.where(touching, np.minimum(lower, frame.upper), lower)
             frame = frame.with_arrays(lower=lower, upper=np.where(touching, lower, upper))
-        part = solve(frame, cost, chosen, on_infeasible)
+        part = solve(frame, cost, solver, on_infeasible)
         arrays.store(np.arange(problem.n_frames) == t, SolutionArrays.from_solution(part))
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
-    return _without_multipliers(arrays.to_solution(cost, chosen, problem), limits, problem, "frame_by_frame")
+    return _without_multipliers(arrays.to_solution(cost, solver, problem), limits, problem, "frame_by_frame")
 
 
 def _without_multipliers(

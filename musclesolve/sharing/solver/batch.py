@@ -5,6 +5,7 @@ Only kernel/entry.py, imported at the first call, imports numba.
 
 import logging
 import os
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
@@ -20,7 +21,7 @@ from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import certify
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
     ALONE,
@@ -44,6 +45,10 @@ from musclesolve.sharing.status import Status
 LOG = logging.getLogger("musclesolve")
 
 FEW = 128  # number of frames up to which one thread is faster than two
+FEW_NUMBERS = 1_000_000
+"""Most moment arms of a problem that is solved without the kernel while it is compiled: two seconds in numpy, where the
+kernel takes 10 to 20 s to compile.
+"""
 _NO_TABLE, _NO_CUBE = np.zeros((0, 0)), np.zeros((0, 0, 0))
 
 
@@ -185,7 +190,10 @@ def compiles() -> bool:
 
 
 def compile_kernel() -> bool:
-    """Compile the kernel now unless it is cached on disk; return whether it was compiled (10 to 20 s)."""
+    """Compile the kernel now unless it is cached on disk; return whether it was compiled (10 to 20 s).
+
+    After it `solve` has no other answers for few frames than later (see `solve`).
+    """
     if not compiles():
         return False
     from musclesolve.sharing.kernel.entry import FINISH, RUN, is_kept
@@ -199,9 +207,25 @@ def compile_kernel() -> bool:
 def compile_kernel_beside() -> None:
     """Start to compile the kernel in another process unless it is cached on disk: a run needs other code first."""
     if not any((Path(__file__).parents[1] / "kernel" / "__pycache__").glob("entry.run_*.nbc")) and compiles():
+        from musclesolve._util.compiled_code import compile_beside
         from musclesolve.sharing.kernel import entry
 
-        entry.RUN.compile_beside(entry.__name__, "RUN")
+        compile_beside(entry, "RUN")
+
+
+@cache
+def _compiling() -> subprocess.Popen[bytes] | None:
+    """The process that compiles the kernel, started once and not ended with this one; None where none is needed."""
+    from musclesolve._util.compiled_code import compile_beside
+    from musclesolve.sharing.kernel import entry
+
+    return compile_beside(entry, "RUN", "FINISH", outlives=True)
+
+
+def kernel_is_near() -> bool:
+    """Return whether no other process compiles the kernel; the first call starts one unless the kernel is kept."""
+    process = _compiling()
+    return process is None or process.poll() is not None
 
 
 @cache
@@ -329,6 +353,18 @@ class Batch:
     def fallback(self) -> Vectorized:
         """The method for frames and costs that compiled code cannot solve."""
         return Vectorized(self.tolerance, self.max_iterations, self.block)
+
+    def waits(self, problem: Problem, cost: Cost) -> bool:
+        """Return whether a problem of few numbers would wait for the kernel, which another process then compiles.
+
+        `fallback` solves the problem meanwhile, within a fraction of the time of the compilation. Powers above CUBE
+        need the kernel.
+        """
+        few = problem.moment_arm.size <= FEW_NUMBERS
+        if not (few and cost.built_in and compiles()) or kernel_is_near():
+            return False
+        kernel = KernelProblem.from_problem(problem, fit(cost, problem))
+        return kernel is not None and kernel.highest_power <= CUBE
 
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import PER_FRAME
-from musclesolve.sharing.solver.solver_registry import REGISTRY
+from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.version import __version__, version_of
 
@@ -244,11 +245,12 @@ def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
         return problem.frames(np.arange(count))
 
     try:
-        first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
-        frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
+        method = find_solver(solver)  # in place of its name: the first calls wait for the kernel
+        first, _ = seconds_of(lambda: solve(first_frames(1), cost, method))
+        frames = affordable(lambda count: solve(first_frames(count), cost, method), problem.n_frames, budget)
         part = first_frames(frames)
         part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
-        fastest, solution = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
+        fastest, solution = measure(lambda: solve(part, cost, method), budget=budget / 2.0)
     except MuscleSolveError as error:
         return {"remark": " ".join(str(error).split())}
     unsolved = frames - int(solution.solved.sum())
@@ -292,9 +294,10 @@ def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
 
     frames = range(problem.n_frames)
     made = [made_of(t) for t in frames]
-    solve(made[0], cost, solver)
-    solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
-    making = [seconds_of(lambda t=t: solve(made_of(t), cost, solver))[0] for t in frames]  # type: ignore[misc]
+    method = find_solver(solver)
+    solve(made[0], cost, method)
+    solving = [seconds_of(lambda one=one: solve(one, cost, method))[0] for one in made]  # type: ignore[misc]
+    making = [seconds_of(lambda t=t: solve(made_of(t), cost, method))[0] for t in frames]  # type: ignore[misc]
     return SingleFrame(cost, Latency.from_seconds(solving), Latency.from_seconds(making))
 
 
@@ -368,7 +371,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     The frames that can be solved without reserves are repeated, their moment arms changed by two per cent, their
     capacities and activations by ten (standard deviations); the moments follow from the changed activations.
     """
-    solution = solve(problem.frames(problem.valid), "stress_cubed")
+    solution = solve(problem.frames(problem.valid), "stress_cubed", find_solver(USUAL_SOLVER))
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
         raise input_error("bad_result", problem="no frame of the recording can be solved without reserves")

@@ -16,7 +16,9 @@ from numba.core import caching
 from musclesolve import Problem, Status, solve
 from musclesolve.sharing import compile_kernel
 from musclesolve.sharing.kernel import entry
-from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver import batch
+from musclesolve.sharing.solver.batch import Batch, Vectorized
+from musclesolve.sharing.solver.solver_registry import Attempt
 
 
 def test_it_is_compiled_once():
@@ -91,6 +93,50 @@ def test_the_interior_point_is_loaded_by_frames_that_need_it_alone(make_leg, mon
     assert (solve(problem, "stress_cubed").status == Status.SOLVED).all()
     with pytest.raises(RuntimeError, match="the interior point"):
         solve(problem, "stress_cubed", Batch(max_iterations=1))
+
+
+@pytest.mark.parametrize("cost", ["stress_cubed", "soft_saturation", "force_squared"])
+def test_few_frames_do_not_wait_while_it_is_compiled(cost, make_leg, monkeypatch):
+    """They are the same sharing to 1e-8, and certified; a solver object waits, and so do many frames."""
+    problem, here = make_leg(20), [False]
+    monkeypatch.setattr(batch, "kernel_is_near", lambda: here[0])
+    meanwhile, waited = solve(problem, cost), solve(problem, cost, Batch())
+    assert np.array_equal(meanwhile.activation, solve(problem, cost, Vectorized()).activation)
+    assert (meanwhile.status == waited.status).all() and meanwhile.solver == waited.solver
+    assert 0.0 < np.abs(meanwhile.activation - waited.activation).max() < 1e-8
+    monkeypatch.setattr(batch, "FEW_NUMBERS", problem.moment_arm.size - 1)
+    assert np.array_equal(solve(problem, cost).activation, waited.activation)
+    monkeypatch.undo()
+    here[0] = True
+    assert np.array_equal(solve(problem, cost, "batch").activation, waited.activation)
+
+
+def test_frames_that_numpy_leaves_open_wait_for_it(make_leg, monkeypatch):
+    monkeypatch.setattr(batch, "kernel_is_near", lambda: False)
+    monkeypatch.setattr(
+        Vectorized, "solve", lambda self, problem, cost, warm_start=None: Attempt.blank(problem)
+    )
+    assert (solve(make_leg(3), "stress_cubed").status == Status.SOLVED).all()
+
+
+NEAR = """
+import time
+import musclesolve as ms
+from musclesolve.sharing.kernel import entry
+from musclesolve.sharing.solver import batch
+problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 800.0], [1000.0, 800.0])
+assert ms.solve(problem).status == 0 and entry.RUN._loaded is None
+while not batch.kernel_is_near():
+    time.sleep(0.1)
+assert entry.is_kept() and ms.solve(problem).status == 0 and entry.RUN._loaded is not None
+"""
+
+
+@pytest.mark.thorough
+def test_another_process_compiles_it_meanwhile(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", NEAR], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_without_a_cache_folder_it_is_compiled_in_memory(monkeypatch):

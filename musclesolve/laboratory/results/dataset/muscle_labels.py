@@ -40,10 +40,11 @@ from musclesolve.sharing.analysis.diagnosis import (
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, reserve_check, worst_frames
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status
 
 
@@ -282,7 +283,7 @@ def passive_remedy(part: SolvedGroup, database: MuscleDatabase, frame: int) -> s
         passive = changed.forces(fiber).passive
         less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force - passive)
         problem = replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
-        if (solve(problem, "force_squared").status == Status.SOLVED).all():
+        if (solve_part(problem, find_cost("force_squared")).status == Status.SOLVED).all():
             return rule
     return None
 
