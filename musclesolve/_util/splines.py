@@ -111,6 +111,48 @@ def spline_through(x: Array, values: Array, degree: int = 3, natural: bool = Fal
     return Spline(knots, right.reshape(count, *values.shape[1:]), k)
 
 
+@dataclass(frozen=True, eq=False)
+class MonotoneCubic:
+    """Cubics in powers of x - knot, without overshoot (PCHIP): the numbers of `scipy.interpolate.PchipInterpolator`.
+
+    The slope at a knot is the weighted harmonic mean of the slopes of its two intervals, zero where these differ in
+    sign (Fritsch and Butland 1984, SIAM J Sci Stat Comput 5:300-4); at an end it is the slope of the parabola through
+    three knots, within the bounds that keep the curve monotone.
+
+    knots (n,) increasing; coefficient (4, n - 1, C), of the highest power first.
+    """
+
+    knots: Array
+    coefficient: Array
+
+    @classmethod
+    def through(cls, knots: Array, values: Array) -> Self:
+        """The curve through values (n, C) at two knots (n,) or more."""
+        gap = np.diff(knots)[:, None]
+        steps = np.diff(values, axis=0) / gap
+        before, after = steps[:-1], steps[1:]
+        one, other = 2.0 * gap[1:] + gap[:-1], gap[1:] + 2.0 * gap[:-1]
+        alike = (np.sign(before) == np.sign(after)) & (before != 0.0)
+        mean = (one / np.where(alike, before, 1.0) + other / np.where(alike, after, 1.0)) / (one + other)
+        slope = np.empty_like(values)
+        slope[1:-1] = np.where(alike, 1.0 / np.where(alike, mean, 1.0), 0.0)
+        last = min(1, len(gap) - 1)
+        for end, (near, far) in ((0, (0, last)), (-1, (-1, -1 - last))):
+            d = ((2.0 * gap[near] + gap[far]) * steps[near] - gap[near] * steps[far]) / (gap[near] + gap[far])
+            steep = (np.sign(steps[near]) != np.sign(steps[far])) & (np.abs(d) > 3.0 * np.abs(steps[near]))
+            d = np.where(steep, 3.0 * steps[near], np.where(np.sign(d) != np.sign(steps[near]), 0.0, d))
+            slope[end] = d if last else steps[0]
+        bend = (slope[:-1] + slope[1:] - 2.0 * steps) / gap
+        return cls(knots, np.stack([bend / gap, (steps - slope[:-1]) / gap - bend, slope[:-1], values[:-1]]))
+
+    def __call__(self, x: Array, order: int = 0) -> Array:
+        """Values (M, C) at x (M,), or first derivatives (order 1); the end pieces go on beyond the ends."""
+        piece = np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, len(self.knots) - 2)
+        z = (x - self.knots[piece])[:, None]
+        a, b, c, d = self.coefficient[:, piece]
+        return c + b * z * 2.0 + a * (z * z) * 3.0 if order else d + c * z + b * (z * z) + a * (z * z * z)
+
+
 SHARE = 0.2
 """Longest filled hole, as a share of the period of the cut-off frequency."""
 _USUAL = 1.5

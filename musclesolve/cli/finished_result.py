@@ -1,6 +1,7 @@
 """The end of a command that computed one result: its summary, its page, and the answers to its questions."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ def finish_result(
         from musclesolve.laboratory.results.files.atomic_writing import write_files
 
         stored = next(path for path in paths if path.name == RESULT_FILE)
-        makers = {**(answers or {}), **report_pages(page)}  # the page shows the answers
+        pages = {name: partial(make, facts=facts) for name, make in report_pages(page).items()}
+        makers = {**(answers or {}), **pages}  # the page shows the answers
         for number, (name, make) in enumerate(makers.items()):
             with progress() as report:
                 report(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import PchipInterpolator, make_interp_spline
 from scipy.linalg import solve_banded
 from scipy.ndimage import median_filter
 
 from musclesolve._util.series_kernel import BAND, MEDIAN
-from musclesolve._util.splines import spline_through
+from musclesolve._util.splines import MonotoneCubic, spline_through
 
 RNG = np.random.default_rng(3)
 
@@ -31,6 +31,17 @@ def test_splines_are_those_of_scipy(degree, natural, count):
     for order in range(degree):
         close(ours(at, order), theirs(at, order))
     assert ours(x[3]).shape == (2, 3) and spline_through(x, x)(x[3]).shape == ()
+
+
+@pytest.mark.parametrize("count", [2, 3, 9])
+@pytest.mark.parametrize("digits", [1, 9])
+def test_monotone_cubics_are_bit_for_bit_those_of_scipy(count, digits):
+    """With few digits some values are equal, and slopes zero."""
+    knots, values = np.cumsum(RNG.uniform(0.1, 2.0, count)), RNG.normal(size=(count, 40)).round(digits)
+    at = np.concatenate([knots, RNG.uniform(knots[0] - 0.1, knots[-1] + 0.1, 50)])
+    ours, theirs = MonotoneCubic.through(knots, values), PchipInterpolator(knots, values)
+    np.testing.assert_array_equal(ours(at), theirs(at))
+    np.testing.assert_array_equal(ours(at, 1), theirs(at, 1))
 
 
 def test_complex_values_and_few_points():

@@ -139,12 +139,15 @@ def write_report(
     return written, inputs
 
 
-def trial_report(result: xr.Dataset, path: Path) -> bytes:
-    """The report of one trial, as the content of a file beside its result, which is in this file."""
+def trial_report(result: xr.Dataset, path: Path, facts: Facts | None = None) -> bytes:
+    """The report of one trial, as the content of a file beside its result, which is in this file; facts: if known."""
     beside, held = path.with_name(UNCERTAINTY), with_storable_texts(result)
     held.encoding = result.encoding | {"source": str(path)}
     paths = [path, *([beside] if beside.is_file() else []), *answers_beside(path)]
-    return report_page(read_inputs(paths, {path: held})).encode("utf-8", "replace")
+    inputs = read_inputs(paths, {path: held})
+    if facts is not None:
+        inputs.trials[0].facts = facts
+    return report_page(inputs).encode("utf-8", "replace")
 
 
 @uncollected()

@@ -16,11 +16,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDES
+from musclesolve._util.splines import MonotoneCubic
 from musclesolve.laboratory.report.picture.lofted_bones import (
     Mesh,
     Placement,
     attached,
-    interpolated,
     lofted_bones,
     placements,
     reaching,
@@ -265,7 +265,7 @@ def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
 def _knee(femur: Placement, tibia: Placement, table: Mapping[str, object]) -> Knee:
     groove = np.asarray(table["groove"], dtype=float)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(groove, axis=0), axis=1))])
-    x, z = interpolated(along, groove, np.linspace(0.0, along[-1], POSES)).T
+    x, z = MonotoneCubic.through(along, groove)(np.linspace(0.0, along[-1], POSES)).T
     back = femur.placed(np.stack([x, np.zeros(POSES), z - femur.about["scale"]["z"][2]], axis=1))
     # square to the groove after it is scaled, forward where it runs down
     across = femur.axes[:, 1]

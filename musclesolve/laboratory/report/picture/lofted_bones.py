@@ -26,6 +26,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, grouped, unit, unit_or_zero
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDES, has_side
+from musclesolve._util.splines import MonotoneCubic
 
 MM = 1e-3
 SPACING = 20.0
@@ -152,11 +153,11 @@ def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
 
     side: "r" or "l"; "" for a segment of the median plane, which has the bones of both sides. part: of one alone.
     """
-    every = [bone for bone in bundled_toml(__package__, "bones.toml")["bone"] if bone["frame"] == frame]
-    bones = [bone for bone in every if not part or bone.get("part") == part]
     meshes = []
-    for bone in bones:
-        for vertices, faces in _copies(bone):
+    for number, bone in enumerate(bundled_toml(__package__, "bones.toml")["bone"]):
+        if bone["frame"] != frame or (part and bone.get("part") != part):
+            continue
+        for vertices, faces in _copies(number):
             for of in (side,) if side else ("r",) if bone.get("middle") else SIDES:
                 # the table is left-handed on the right side, where o points to the right
                 turned = vertices * [1.0, -1.0 if of == "r" else 1.0, 1.0]
@@ -164,8 +165,10 @@ def standard_bones(frame: str, side: str, part: str = "") -> tuple[Mesh, ...]:
     return tuple(meshes)
 
 
-def _copies(bone: Mapping[str, Any]) -> list[Mesh]:
-    """The surfaces of a bone in x, o, z [mm] at all of its places."""
+@cache
+def _copies(number: int) -> list[Mesh]:
+    """The surfaces of a bone of bones.toml, by its number there, in x, o, z [mm] at all of its places."""
+    bone = bundled_toml(__package__, "bones.toml")["bone"][number]
     vertices, faces = _loft(bone)
     placed = []
     for x, z, tilt, size in bone.get("copies", [(0.0, 0.0, 0.0, 1.0)]):
@@ -174,34 +177,6 @@ def _copies(bone: Mapping[str, Any]) -> list[Mesh]:
         turned = size * vertices @ np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
         placed.append((turned + np.array([x, 0.0, z]), faces))
     return placed
-
-
-def interpolated(knots: Array, values: Array, at: Array) -> Array:
-    """Values (P, C) at places (P,) between knots (K,) with values (K, C), without overshoot (PCHIP).
-
-    The slope at a knot is the weighted harmonic mean of the slopes of its two intervals, zero where these differ in
-    sign (Fritsch and Butland 1984, SIAM J Sci Stat Comput 5:300-4); at an end it is the slope of the parabola through
-    three knots, within the bounds that keep the curve monotone. scipy.interpolate has the same curve, but its import
-    takes longer than a page.
-    """
-    gap = np.diff(knots)[:, None]
-    steps = np.diff(values, axis=0) / gap
-    before, after = steps[:-1], steps[1:]
-    one, other = gap[:-1] + 2.0 * gap[1:], 2.0 * gap[:-1] + gap[1:]
-    alike = before * after > 0.0
-    mean = (one + other) / (one / np.where(alike, before, 1.0) + other / np.where(alike, after, 1.0))
-    slope = np.empty_like(values)
-    slope[1:-1] = np.where(alike, mean, 0.0)
-    last = min(1, len(gap) - 1)
-    for end, (near, far) in ((0, (0, last)), (-1, (-1, -1 - last))):
-        d = ((2.0 * gap[near] + gap[far]) * steps[near] - gap[near] * steps[far]) / (gap[near] + gap[far])
-        d = np.where(d * steps[near] <= 0.0, 0.0, d)
-        steep = (steps[near] * steps[far] <= 0.0) & (np.abs(d) > 3.0 * np.abs(steps[near]))
-        slope[end] = np.where(steep, 3.0 * steps[near], d)
-    k = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(gap) - 1)
-    t = ((at - knots[k])[:, None]) / gap[k]
-    bent = (slope[k] - steps[k]) * (1.0 - t) - (slope[k + 1] - steps[k]) * t
-    return np.asarray(values[k] * (1.0 - t) + values[k + 1] * t + gap[k] * t * (1.0 - t) * bent)
 
 
 def _loft(bone: Mapping[str, Any]) -> Mesh:
@@ -216,7 +191,7 @@ def _loft(bone: Mapping[str, Any]) -> Mesh:
         [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(along, along[1:], counts, strict=False)]
         + [along[-1:]]
     )
-    rows = interpolated(along, rows, fine)
+    rows = MonotoneCubic.through(along, rows)(fine)
     # centers (k, 3), their tangents, and the half axes u and v (k, 3) of each section
     if plates.size:
         center, u = 0.5 * (rows[:, :3] + rows[:, 3:6]), 0.5 * (rows[:, :3] - rows[:, 3:6])

@@ -26,6 +26,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.messages import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
+from musclesolve._util.splines import MonotoneCubic
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import file_error
 from musclesolve.laboratory.results import movement as movements
@@ -590,8 +591,6 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     frame the curve is extended: along its tangent if `straight`, but never below zero if no value is negative;
     otherwise with the value of this frame.
     """
-    from scipy.interpolate import PchipInterpolator
-
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)
     # The slopes are local: the frames around the wanted times give the same curve as all of them.
@@ -605,7 +604,7 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
             inside = (at >= time[first] - early - NO_TIME) & (at <= time[end - 1] + late + ROUND_OFF)
             if end - first > 1 and inside.any():
                 # the cubic through the frames and, beyond its ends, its tangents or the values there
-                cubic = PchipInterpolator(time[first:end], flat[first:end, columns], axis=0)
+                cubic = MonotoneCubic.through(time[first:end], flat[first:end, columns])
                 nearest = np.clip(at[inside], time[first], time[end - 1])
                 curve = cubic(nearest)
                 if straight:

@@ -195,7 +195,7 @@ def predicted(result: xr.Dataset, side: str) -> Mask:
     """Frames in which the ground reaction of a foot is predicted from the motion, not measured, shape (T,)."""
     if "ground_predicted" not in result:
         return np.zeros(result.sizes["time"], bool)
-    return np.asarray(result["ground_predicted"].sel(side=side).values, bool)
+    return mask_of_leg(result, "ground_predicted", side)
 
 
 def heel_strikes(result: xr.Dataset, side: str) -> Array:

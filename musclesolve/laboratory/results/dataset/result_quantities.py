@@ -316,7 +316,7 @@ def support_moment(result: xr.Dataset, side: str) -> Array | None:
 
 def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
     """The muscles of a group of the muscle set (`group` of its muscles) on one side."""
-    pairs = zip(result["muscle"].values, result["group"].values, strict=True)
+    pairs = zip(result.variables["muscle"].values, result.variables["group"].values, strict=True)
     sides = frames.muscle_sides(result)
     return [str(name) for name, of in pairs if str(of) == group and sides[str(name)] == side]
 
@@ -326,6 +326,6 @@ def group_force(result: xr.Dataset, group: str, side: str) -> tuple[Array, float
     names = group_muscles(result, group, side)
     if not names:
         return None
-    columns = np.isin(result["muscle"].values, names)
-    force = result["muscle_force"].transpose("time", "muscle").values[:, columns].sum(axis=1)
-    return force, float(np.nansum(result["max_isometric_force"].values[columns]))
+    columns = np.isin(result.variables["muscle"].values, names)
+    force = result.variables["muscle_force"].transpose("time", "muscle").values[:, columns].sum(axis=1)
+    return force, float(np.nansum(result.variables["max_isometric_force"].values[columns]))

@@ -8,13 +8,7 @@ import xarray as xr
 from package_tables import package_table
 
 from musclesolve.laboratory.report.picture.bones import bones_of
-from musclesolve.laboratory.report.picture.lofted_bones import (
-    Mesh,
-    interpolated,
-    lofted_bones,
-    placements,
-    standard_bones,
-)
+from musclesolve.laboratory.report.picture.lofted_bones import Mesh, lofted_bones, placements, standard_bones
 from musclesolve.laboratory.report.picture.picture_data import PictureData, picture_data
 from musclesolve.laboratory.results.dataset.labels import Skeleton
 
@@ -58,17 +52,6 @@ def test_bones_of_the_median_plane_are_their_own_mirror_images() -> None:
         assert low[1] == pytest.approx(-high[1], abs=1e-9)
         moment = sum(volume((v + np.array([0.0, 500.0, 0.0]), f)) for v, f in standard_bones(frame, ""))
         assert moment == pytest.approx(sum(volume(each) for each in standard_bones(frame, "")), rel=1e-9)
-
-
-@pytest.mark.parametrize("count", [2, 3, 9])
-def test_sections_lie_on_the_monotone_curve(count: int) -> None:
-    from scipy.interpolate import PchipInterpolator
-
-    random = np.random.default_rng(count)
-    knots, values = np.cumsum(random.uniform(0.1, 2.0, count)), random.normal(size=(count, 20)).round(1)
-    at = np.linspace(knots[0], knots[-1], 40)
-    expected = PchipInterpolator(knots, values)(at)
-    np.testing.assert_allclose(interpolated(knots, values, at), expected, atol=1e-13)
 
 
 def leg(scale: float = 1.0, length: float = 1.0, width: float | None = None) -> dict[str, Mesh]:
