@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import signal
@@ -28,9 +29,23 @@ which a collection searches for a tenth of a second.
 """
 
 
+MANY_FRAMES = 4096
+"""Number of frames from which on freed memory is returned: it takes some milliseconds."""
+
+
 def collect_rarely() -> None:
     """Collect cyclic garbage rarely, in processes of the program: it takes a fifth of the time of drawing figures."""
     gc.set_threshold(ALLOCATIONS)
+
+
+def return_memory(frames: int) -> None:
+    """Return freed memory of a motion of many frames to the system, between stages.
+
+    The C library of Linux keeps freed arrays of up to 32 MB for later: a third of the memory of an hour of walking.
+    """
+    if frames > MANY_FRAMES and sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def end_inside_script() -> None:

@@ -49,6 +49,7 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.messages import Progress, no_progress, unknown_name
+from musclesolve._util.processes import return_memory
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.laboratory.analysis.adjusted_mechanics import (
@@ -133,6 +134,7 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
     report = progress or no_progress
     report("markers", 0.05)
     landmarks = anatomy(trial, TIME_MARGIN)
+    return_memory(len(landmarks.time))
     report("kinematics", 0.15)
     return mechanics_of(trial, landmarks)
 
@@ -158,6 +160,7 @@ def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics
     fit, motion = consistent_motion(
         model, targets, landmarks.time, consistency.method, consistency.derivatives
     )
+    return_memory(len(motion.time))
     inside = trial.inside(landmarks.time, *trial.time_range)
     analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Indices, within
 from musclesolve._util.messages import WarningNote, count_of, few
+from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import sides_of
 from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 from musclesolve.errors import file_error
@@ -84,6 +85,7 @@ def model_body(
             "give the file of inverse kinematics of this model, or choose other muscles",
         )
     due, table = due_moments(model, motion, choice.dofs, moments, settings)
+    return_memory(len(motion.time))
 
     # the frames of the time range whose moments are known
     start, end = settings.time.start_s, settings.time.end_s

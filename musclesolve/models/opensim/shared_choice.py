@@ -352,8 +352,13 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
 
 def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
     """Largest sizes (T, m) of the moments of muscles in the directions of some moments (T, m) [N m]."""
-    up, down = ((np.maximum(sign * arm, 0.0) @ strength[..., None])[..., 0] for sign in (1.0, -1.0))
-    return np.where(moment > 0.0, up, down)
+    largest = np.empty_like(moment)
+    for some in slices(len(arm), BLOCK):
+        up, down = (
+            (np.maximum(sign * arm[some], 0.0) @ strength[some, :, None])[..., 0] for sign in (1.0, -1.0)
+        )
+        largest[some] = np.where(moment[some] > 0.0, up, down)
+    return largest
 
 
 STEADY_PATH = (

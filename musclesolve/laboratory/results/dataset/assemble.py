@@ -12,6 +12,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, by_name, dot, slices
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
+from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.laboratory.analysis.emg_informed import followed_notes, follows_emg
 from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredBody
@@ -393,9 +394,11 @@ def shared_result(
     file is there. Unless given, they lie in memory.
     """
     report = progress or no_progress
+    return_memory(len(body.time))
     if isinstance(body, RecordedBody) and by_windows(body):
         return windowed_result(body, without_remarks(findings), report, paths, folder)
     analysis = share(body, progress=report)
+    return_memory(len(body.time))
     report("result", 1.0)
     return assemble(analysis, without_remarks(findings), paths)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, slices
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
@@ -27,6 +27,7 @@ from musclesolve.laboratory.results.dataset.muscle_labels import (
     reasons_of_sides,
 )
 from musclesolve.laboratory.trial.trial_file import change_notes, input_lines
+from musclesolve.models.body import BLOCK
 from musclesolve.models.opensim.coordinate_motion import ORDER
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.geometry import path_lines
@@ -326,7 +327,9 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
     if not muscles:
         return {}, {}
     lines = path_lines(model, values, muscles)
-    return path_labels(np.array(muscles)[lines.muscle], lines.position @ TO_GLOBAL.T)
+    for some in slices(len(values), BLOCK):  # in single precision, which turned axes keep
+        lines.position[some] = lines.position[some] @ TO_GLOBAL.T
+    return path_labels(np.array(muscles)[lines.muscle], lines.position)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
