@@ -252,17 +252,19 @@ class SeenMotion:
 
     def _point(self, kind: str, side: str) -> Array | None:
         """The joint of a leg (T, 3) [m] among the points of the skeleton; None without it."""
-        alike = [name for name in self._points if side_of(name) == side and kind in name.lower()]
-        best = next((name for name in alike if name == f"{kind}_{side}"), next(iter(alike), None))
-        return None if best is None else np.asarray(self._points[best], dtype=float)
+        alike = [k for k, name in enumerate(self._points) if side_of(name) == side and kind in name.lower()]
+        best = next((k for k in alike if self._points[k] == f"{kind}_{side}"), next(iter(alike), None))
+        if best is None:
+            return None
+        points = self.result.variables["skeleton_position"].isel(skeleton_point=best)
+        return np.asarray(points.transpose("time", "axis").values, dtype=float)
 
     @cached_property
-    def _points(self) -> dict[str, Array]:
-        """The points of the skeleton (T, 3) [m] by name; none where the result has no skeleton."""
+    def _points(self) -> list[str]:
+        """The names of the points of the skeleton; none where the result has no skeleton."""
         if "skeleton_position" not in self.result:
-            return {}
-        points = self.result["skeleton_position"].transpose("skeleton_point", "time", "axis")
-        return dict(zip(map(str, points["skeleton_point"].values), points.values, strict=True))
+            return []
+        return [str(name) for name in self.result.variables["skeleton_point"].values]
 
     def ahead(self, side: str) -> Array | None:
         """Return the distance of the ankle in front of the hips (T,) [m], at right angles to the mean line of the hips.

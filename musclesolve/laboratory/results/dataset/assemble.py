@@ -447,12 +447,16 @@ def windowed_result(
         formulas = by_formula(known, "result").items()
         store.put(window, variables | {name: (QUANTITIES[name].dims, values) for name, values in formulas})
         kept.put(window, shared, knees.lifted)
+        names = list(labels), list(knees.variables)
+        del some, shared, knees, labels, variables, known, formulas  # before the next window is made
+        if window.stop % (8 * BLOCK) == 0 or window.stop >= frames:
+            return_memory(frames)
     progress("result", 1.0)
     analysis, stored = kept.analysis, store.finished()
     few_frames = body.frames(np.arange(frames)[sampled_frames(frames)])
-    of_knees = {name: stored[name] for name in knees.variables}
+    of_knees = {name: stored[name] for name in names[1]}
     labels_of_knees = knee_labels(
         *(analysis, Knees(of_knees, kept.lifted), few_frames.parts, recording_axes(few_frames))
     )
-    of_body = whole_labels(body, analysis, ({name: stored[name] for name in labels}, coordinates), {})
+    of_body = whole_labels(body, analysis, ({name: stored[name] for name in names[0]}, coordinates), {})
     return labeled(analysis, of_body, labels_of_knees, stored, examined)

@@ -131,7 +131,8 @@ class WindowedAnalysis:
             self._usable[number][window] = part.part.usable
         for key, mask in lifted.items():
             self.lifted[key][window] = mask
-        self._last = analysis
+        if window.stop >= frames:
+            self._last = analysis
 
     @property
     def analysis(self) -> MeasuredAnalysis:
