@@ -252,6 +252,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.demo: BOTH,
         force_commands.run: BOTH,
         force_commands.share: BOTH,
+        force_commands.verify: BOTH,
         comparison_commands.compare: BOTH,
         comparison_commands.calibrate_muscles: BOTH,
         comparison_commands.fit_cost: BOTH,

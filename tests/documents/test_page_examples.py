@@ -76,6 +76,15 @@ def test_cookbook(tmp_path, capsys):
     assert left["shares"].solved.any() and (tmp_path / "walk.nc").is_file()
 
 
+def test_verify(tmp_path, capsys):
+    """The model is an example of the repository."""
+    model = "examples/opensim_model/leg.osim"
+    left = names_left_by("verify.md", tmp_path, {model: (DOCS.parent / model).as_posix()})
+    shown = "".join(blocks(DOCS / "verify.md", "text"))
+    assert shown.split() == capsys.readouterr().out.split()
+    assert left["found"].complete
+
+
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]

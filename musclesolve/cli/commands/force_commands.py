@@ -1,4 +1,4 @@
-"""Commands that compute muscle forces: `demo`, `run` and `share`."""
+"""Commands that compute muscle forces: `demo`, `run` and `share`; and `verify` for forces of other programs."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,9 @@ from musclesolve.cli.options import (
     Questions,
     Side,
     Solver,
+    cost_names,
     drawn_figures,
+    output_option,
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, progress
@@ -39,6 +41,7 @@ from musclesolve.laboratory.recording.trial_settings import (
     run_arguments,
     share_arguments,
 )
+from musclesolve.models.settings import model_arguments
 from musclesolve.tables.settings import settings_of
 
 
@@ -116,6 +119,79 @@ def share(
             output, (model, coordinates, moments), options, report, figures=figures is True
         )
     finish_result("share", result, paths, page=figures is not False)
+
+
+@with_settings(ModelSettings, model_arguments())
+def verify(
+    solution: Annotated[
+        Path,
+        typer.Argument(metavar="SOLUTION", help="Table of muscle forces or activations (STO, MOT, CSV)."),
+    ],
+    model: Model,
+    coordinates: Annotated[
+        Path | None,
+        typer.Option(help="Coordinates over time (MOT, STO); of SOLUTION where it has them, as of Moco."),
+    ] = None,
+    moments: Moments = None,
+    loads: Loads = None,
+    output: Annotated[Path | None, output_option("Table of all frames (.csv).")] = None,
+    cost: Annotated[
+        str,
+        typer.Option(
+            help="Cost that the solution is measured by; default: the cost of OpenSim's static optimization.",
+            autocompletion=cost_names,
+        ),
+    ] = "activation_power",
+    quantity: Annotated[
+        str | None, typer.Option(help="What muscle columns are: forces, activations; default: by their size.")
+    ] = None,
+    strength: Annotated[
+        str | None,
+        typer.Option(
+            help="Strength of a muscle: tendon (with the cosine of pennation), fiber; default: as SOLUTION's."
+        ),
+    ] = None,
+    reserve_strength: Annotated[
+        float | None,
+        typer.Option(
+            help="Moment of a reserve at control 1 \\[N m], where SOLUTION has controls of reserves."
+        ),
+    ] = None,
+    side: Side = BOTH,
+    **settings: Any,
+) -> None:
+    """Verify the muscle forces of another program: moments, bounds, distance from the proved least cost.
+
+    A table of static optimization, Moco, CMC, CEINMS or any other program, by the names of the model.
+    """
+    from musclesolve.cli.errors import SOME_FRAMES_FAILED
+    from musclesolve.laboratory.results.files.atomic_writing import write_files
+    from musclesolve.laboratory.results.tables.lines import csv_text, lines
+    from musclesolve.models.opensim.verify_solution import verify_solution
+    from musclesolve.sharing.solver.batch import compile_kernel_beside
+    from musclesolve.tables.text_file import check_place
+
+    if output is not None:
+        check_place(output, "the frames of a verified solution", ".csv")
+    compile_kernel_beside()
+    options: dict[str, Any] = {
+        "quantity": quantity,
+        "strength": strength,
+        "reserve_strength": reserve_strength,
+    }
+    with progress() as report:
+        report("verifying", 0.0)
+        verified = verify_solution(
+            solution, model, coordinates, moments, cost, side=side, loads=loads, **options, **settings
+        )
+    paths = []
+    if output is not None:
+        columns = verified.columns()
+        rows = [columns, *([f"{value:.9g}" for value in row] for row in zip(*columns.values(), strict=True))]
+        paths = write_files(output.parent, {output.name: csv_text(rows).encode()})
+    text = [line for subject, said in verified.sentences.items() for line in lines(subject, said)]
+    code = 0 if verified.complete else SOME_FRAMES_FAILED
+    finish("verify", text, lambda: verified.facts, paths, code)
 
 
 def analyze(

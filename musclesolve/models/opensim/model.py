@@ -248,7 +248,8 @@ class OpenSimMuscle(OpenSimPath):
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
     enabled: whether it applies a force in the model. controls: the bounds of its activation in OpenSim's static
     optimization. by_function: its length in place of the one of its points, which then only draw it and apply its
-    force; without points its line of action is unknown.
+    force; without points its line of action is unknown. time_constants: of activation and deactivation [s], None for a
+    kind without activation dynamics; smoothness: b of De Groote et al. (2016).
     """
 
     kind: str
@@ -261,6 +262,8 @@ class OpenSimMuscle(OpenSimPath):
     enabled: bool = True
     controls: tuple[float, float] = (0.0, 1.0)
     by_function: PathFunction | None = None
+    time_constants: tuple[float, float] | None = None
+    smoothness: float | None = None
 
     @property
     def tendon_strain(self) -> float:

@@ -427,7 +427,7 @@ def _muscle(
 ) -> OpenSimMuscle:
     # all these parameters have a default
     limits_of = _table()["muscle"].items()
-    timed = element.tag.startswith(_TIMED)
+    timed, smooth = element.tag.startswith(_TIMED), element.tag.startswith("DeGroote")
     numbers: dict[str, Any] = {
         tag: _number(context, element, tag, limits)
         for tag, limits in limits_of
@@ -448,10 +448,33 @@ def _muscle(
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
         controls=(
-            _control(context, element, "min_control", 0.0),
+            _control(context, element, "min_control", _LEAST_CONTROL if element.tag in _ACTIVE else 0.0),
             _control(context, element, "max_control", 1.0),
         ),
         by_function=function,
+        time_constants=_time_constants(context, element),
+        smoothness=context.number(element, "activation_dynamics_smoothing", 0.1) if smooth else None,
+    )
+
+
+_ACTIVE = ("Thelen2003Muscle", "Millard2012EquilibriumMuscle")
+"""Muscles whose control is `_LEAST_CONTROL` at least unless they state it (OpenSim 4.6)."""
+_TIMES = {
+    "Thelen2003Muscle": (0.015, 0.050),
+    "Millard2012EquilibriumMuscle": (0.010, 0.040),
+    "DeGrooteFregly2016Muscle": (0.015, 0.060),
+}
+"""Time constants of activation and deactivation that a muscle has unless it states them [s] (OpenSim 4.6)."""
+
+
+def _time_constants(context: Context, element: Element) -> tuple[float, float] | None:
+    """The time constants of activation and deactivation [s]; None for a kind without such dynamics."""
+    if element.tag not in _TIMES:
+        return None
+    rise, fall = _TIMES[element.tag]
+    return (
+        context.number(element, "activation_time_constant", rise),
+        context.number(element, "deactivation_time_constant", fall),
     )
 
 

@@ -60,10 +60,12 @@ def thelen_2003(excitation: Array, activation: Array, rise: float, fall: float) 
     return (excitation - activation) * np.where(excitation > activation, 1.0 / (rise * z), z / fall)
 
 
-def de_groote_2016(excitation: Array, activation: Array, rise: float, fall: float) -> Array:
-    """da/dt [1/s] of excitations and activations (...,), time constants [s]."""
+def de_groote_2016(
+    excitation: Array, activation: Array, rise: float, fall: float, smoothness: float = SMOOTHNESS
+) -> Array:
+    """da/dt [1/s] of excitations and activations (...,), time constants [s] and b."""
     z = 0.5 + 1.5 * activation
-    f = 0.5 * np.tanh(SMOOTHNESS * (excitation - activation))
+    f = 0.5 * np.tanh(smoothness * (excitation - activation))
     return (excitation - activation) * ((0.5 + f) / (rise * z) + (0.5 - f) * z / fall)
 
 

@@ -1,0 +1,232 @@
+"""Tables of muscle forces or activations that other programs wrote, by the names of an OpenSim model.
+
+Columns are found by their names:
+
+    soleus_r                                 a force or an activation, as the numbers show
+    /forceset/soleus_r, soleus_r.excitation  control of Moco, excitation of CMC
+    /forceset/soleus_r/activation            activation
+    /forceset/soleus_r/normalized_tendon_force    tendon force over the maximum isometric force
+    /forceset/soleus_r|tendon_force          an output of a model [N]
+    /jointset/hip_r/hip_flexion_r/value, /speed   a coordinate and its rate
+    hip_flexion_r_reserve, /forceset/reserve_jointset_hip_r_hip_flexion_r    an actuator of a coordinate
+    FX, FY, FZ, MX, MY, MZ                   residual actuators of the root
+    calcn_r_right_Fx, .._px, .._Tx           external loads, which are part of the problem
+
+A control is the activation of a muscle without a column of activation.
+"""
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.messages import few
+from musclesolve.errors import file_error
+from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.tables.opensim_text import read_mot
+from musclesolve.tables.sampled import Table
+from musclesolve.tables.text_file import file_path, opening
+
+QUANTITIES = FORCES, ACTIVATIONS = "forces", "activations"
+OPENSIM, MOCO, UNKNOWN = "static optimization of OpenSim", "Moco of OpenSim", "another program"
+"""Programs whose tables are recognized."""
+LARGEST_ACTIVATION = 1.5
+"""Numbers of plain muscle columns that stay below it are activations: the forces of a person exceed it."""
+ROOT = ("FX", "FY", "FZ", "MX", "MY", "MZ")
+"""Names of the residual actuators that OpenSim's examples give them."""
+_LOAD = re.compile(r"_(F|p|T)[xyz]$")
+_WORDS = {
+    "activation": "activation",
+    "excitation": "control",
+    "normalized_tendon_force": "normalized_force",
+    "tendon_force": "force",
+    "value": "value",
+    "speed": "speed",
+}
+"""Last word of a column -> field of `ForeignSolution`."""
+_MARKS = {"static optimization": OPENSIM, "modelforces": OPENSIM, "num_controls": MOCO, "mocosolution": MOCO}
+_HEADER = 40
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignSolution:
+    """A table of another program over T times, by muscle, coordinate and actuator: columns (T,).
+
+    force: tendon forces [N]; activation; control: excitations, where there are activations, too; normalized_force:
+    tendon forces of elastic tendons over the maximum isometric force; value, speed: of coordinates; actuator: of other
+    actuators, in newtons and newton meters in a table of forces, else controls; coordinate_of: actuator -> coordinate,
+    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, UNKNOWN.
+    """
+
+    file: Path
+    program: str
+    time: Array
+    force: Mapping[str, Array] = field(default_factory=dict)
+    activation: Mapping[str, Array] = field(default_factory=dict)
+    control: Mapping[str, Array] = field(default_factory=dict)
+    normalized_force: Mapping[str, Array] = field(default_factory=dict)
+    value: Mapping[str, Array] = field(default_factory=dict)
+    speed: Mapping[str, Array] = field(default_factory=dict)
+    actuator: Mapping[str, Array] = field(default_factory=dict)
+    coordinate_of: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the muscles with a force or an activation."""
+        return tuple(dict.fromkeys([*self.force, *self.normalized_force, *self.activation]))
+
+    @property
+    def in_newtons(self) -> bool:
+        """Whether actuators are stated as forces and moments."""
+        return bool(self.force) and not self.activation
+
+
+def read_foreign_solution(
+    path: str | Path, model: OpenSimModel, quantity: str | None = None
+) -> ForeignSolution:
+    """Read a table of muscle forces or activations by the names of a model.
+
+    Args:
+        path: of a .sto, .mot or .csv file, the time in its first column [s].
+        model: whose muscles, coordinates and actuators the columns name.
+        quantity: of plain muscle columns, "forces" [N] or "activations". None: activations where all numbers are below
+            1.5, else forces.
+
+    Raises:
+        InputError: no column is a muscle of the model; a muscle occurs twice.
+    """
+    path = file_path(path)
+    if quantity is not None:
+        check_choice(quantity, "quantity", QUANTITIES)
+    table = _read_csv(path) if path.suffix.casefold() == ".csv" else read_mot(path)
+    found: dict[str, dict[str, Array]] = {
+        name: {} for name in ("plain", *dict.fromkeys(_WORDS.values()), "actuator")
+    }
+    coordinate_of, left_out, loads = dict[str, str](), list[str](), 0
+    for column, values in zip(table.names, table.values.T, strict=True):
+        name, word = _parts(column)
+        kind = _WORDS.get(word, "")
+        if name in model.muscles and kind not in ("value", "speed"):
+            kind = kind or ("control" if column.startswith("/") else "plain")
+        elif name in model.coordinates and kind in ("value", "speed"):
+            pass
+        elif _LOAD.search(name):
+            loads += 1
+            continue
+        elif not word and (name in ROOT or (moved := _coordinate_of(name, model)) or name in model.actuators):
+            kind, coordinate_of[name] = "actuator", "" if name in ROOT else moved
+        else:
+            left_out.append(column)
+            continue
+        if name in found[kind]:
+            raise file_error(
+                "duplicate_name",
+                path,
+                f"{name} occurs twice: the second time as '{column}'",
+                "one column for each muscle, coordinate and actuator",
+                "remove one of them",
+            )
+        found[kind][name] = values
+    plain = found.pop("plain")
+    if plain:
+        largest = max(float(np.nanmax(np.abs(values))) for values in plain.values())
+        of_activations = largest <= LARGEST_ACTIVATION if quantity is None else quantity == ACTIVATIONS
+        found["activation" if of_activations else "force"].update(plain)
+    for name, values in found["control"].items():  # muscles without activation dynamics
+        found["activation"].setdefault(name, values)
+    if not any(found[kind] for kind in ("force", "activation", "normalized_force")):
+        raise file_error(
+            "missing_column",
+            path,
+            f"no column is a muscle of the model {model.name}: there are {few(table.names, 8)}",
+            f"columns such as {few(model.muscles, 4)} or /forceset/{next(iter(model.muscles), 'NAME')}/activation",
+            "give a table of muscle forces or activations of this model",
+        )
+    notes = list(table.sentences)
+    if loads:
+        notes.append(f"{loads} columns of external loads are not read: the loads are part of the problem.")
+    if left_out:
+        notes.append(f"Columns that are neither muscle, coordinate nor actuator: {few(left_out, 6)}.")
+    return ForeignSolution(
+        path,
+        _program(path, table),
+        table.time,
+        **found,
+        coordinate_of=coordinate_of,
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+    )
+
+
+def _parts(column: str) -> tuple[str, str]:
+    """The name in a column, and the word behind it, "" without one."""
+    pieces = re.split(r"[/|]", column.strip("/"))
+    if pieces[-1] in _WORDS and len(pieces) > 1:
+        return pieces[-2], pieces[-1]
+    name, dot, word = pieces[-1].rpartition(".")
+    return (name, word) if dot and word in _WORDS else (pieces[-1], "")
+
+
+def _coordinate_of(actuator: str, model: OpenSimModel) -> str:
+    """The coordinate of an actuator, by the model or by its name; "" if neither shows it."""
+    if actuator in model.actuators:
+        return model.actuators[actuator][1]
+    stem = re.sub(r"^reserve_|_reserve$|_actuator$", "", actuator)
+    if stem == actuator and stem not in model.coordinates:
+        return ""
+    named = [name for name in model.coordinates if stem == name or stem.endswith(f"_{name}")]
+    return max(named, key=len, default="")
+
+
+def _program(path: Path, table: Table) -> str:
+    """The program that wrote a table, by marks in its header and its columns."""
+    with opening(path), path.open(encoding="utf-8", errors="replace") as file:
+        header = "".join(islice(file, _HEADER)).partition("endheader")[0].casefold()
+    if any(name.startswith("/") for name in table.names):
+        return MOCO if "num_controls" in header or "_jointset" in header else UNKNOWN
+    found = [program for mark, program in _MARKS.items() if mark in header]
+    return found[0] if found else UNKNOWN
+
+
+def _read_csv(path: Path) -> Table:
+    """Read columns between commas over the time, which is the first one [s]."""
+    with opening(path), path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(map(str.strip, row))]
+    if len(rows) < 3:
+        raise file_error(
+            "too_few_frames", path, f"{len(rows)} lines", "names of columns, and two rows or more"
+        )
+    names = tuple(rows[0][1:])
+    if rows[0][0].casefold() not in ("time", "time_s", "t"):
+        raise file_error(
+            "missing_column", path, f"the first column is '{rows[0][0]}'", "time [s]", "write the time first"
+        )
+    values = np.empty((len(rows) - 1, len(rows[0])))
+    for number, row in enumerate(rows[1:]):
+        try:
+            values[number] = [float(cell) if cell else np.nan for cell in row]
+        except ValueError:
+            raise file_error(
+                "not_numbers",
+                (path, f"row {number + 2}"),
+                few(row, 6),
+                f"{len(rows[0])} numbers",
+                "export the table again",
+            ) from None
+    if not (np.diff(values[:, 0]) > 0.0).all():
+        raise file_error(
+            "time_not_increasing",
+            path,
+            "the times do not increase from row to row",
+            "increasing times [s]",
+            "sort the rows",
+        )
+    return Table(values[:, 0], names, values[:, 1:], None, path)
