@@ -5,6 +5,8 @@ from .analysis.reserve_check import check_reserves as check_reserves
 from .analysis.several_costs import pareto_front as pareto_front
 from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
+from .c_solver import c_solver as c_solver
+from .c_solver import write_c_solver as write_c_solver
 from .certificate import certify as certify
 from .constrained import expression_constraint as expression_constraint
 from .constrained import solve_constrained as solve_constrained

@@ -50,7 +50,11 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize(
-    "page", ["student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"]
+    "page",
+    [
+        *("student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"),
+        "c_code.md",
+    ],
 )
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
     """A block ```text stands below the block that prints it; `python.md` ends with files of the reader."""
