@@ -16,7 +16,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, grouped
 from musclesolve._util.messages import Progress, count_of, no_progress, shortened
-from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.command_settings import VALUES_FORMATS
 from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.cycles.discrete_values import discrete_values, values_file, with_values
@@ -54,8 +53,8 @@ from musclesolve.version import __version__, version_of
 KEPT = "study.kept"
 """File with the analysis: JSON, then the arrays that it numbers, each as `numpy.save` writes it."""
 NO_CYCLES = "there are no cycles"
-PACKAGES = ("numpy", "scipy", "pandas", "xarray", "spm1d", "matplotlib")
-"""Packages on which the analysis rests; spm1d is optional, and loads matplotlib."""
+PACKAGES = ("numpy", "scipy", "pandas", "xarray")
+"""Packages on which the analysis rests."""
 
 
 @dataclass(frozen=True)
@@ -400,7 +399,7 @@ class _Plan:
     def tests(self, means: xr.Dataset, values: pd.DataFrame) -> tuple[xr.Dataset | None, str, list[str]]:
         """The tests, or the reason without tests, and notes on groups and conditions with too few subjects.
 
-        Outcomes that are values, and the covariate, are added to the means. Means do not need the package of the tests.
+        Outcomes that are values, and the covariate, are added to the means.
         """
         study, design = self.computed.study, self.computed.study.design
         if (number := design.covariate) is not None:
@@ -408,13 +407,8 @@ class _Plan:
             means = means.assign_coords({number: ("subject", np.array(known, float))})
         tested, few = _testable(means)
         chosen: dict[str, Any] = {**design.stated, **tested, "quantities": self.variables}
-        try:
-            means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
-            comparisons = compare_curves(means, chosen)
-        except InputError as error:
-            if error.code != "missing_package":
-                raise
-            return None, f"{error.problem}; {error.remedy}", few
+        means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
+        comparisons = compare_curves(means, chosen)
         if int(comparisons.attrs["tests"]):
             return comparisons, "", few
         notes = [note for note in map(str, comparisons["note"].values) if note]

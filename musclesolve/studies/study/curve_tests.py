@@ -28,7 +28,6 @@ from musclesolve.studies.study.random_field import (
     contrast,
     number,
     on_varying,
-    random_field_theory,
     regression,
     smoothness,
     variance_ratio,
@@ -141,14 +140,13 @@ def compare_curves(means: xr.Dataset, design: DesignSettings | Mapping[str, Any]
         follow another), ``said`` (in sentences).
 
     Raises:
-        InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
+        InputError: quantities or a covariate that are not there, ``means`` of something else.
     """
     if not isinstance(design, DesignSettings):
         design = DesignSettings(**{key: value for key, value in (design or {}).items() if value is not None})
     for name in ("level", "correction"):
         check_value(design[name], settings_of(DesignSettings)[name], f"[design] {name}")
     check_means(means)
-    random_field_theory()  # refuses to begin without its package
     curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):
         raise input_error(
@@ -605,7 +603,7 @@ def _said(design: DesignSettings, layout: _Layout, tests: list[_Test], count: Ma
             else f"Level of each of {of} by itself {100.0 * design.level:g} %: expect about "
             f"{design.level * made:.0f} false positive curves."
         )
-    said.append("Thresholds and p of curves by random field theory (spm1d).")
+    said.append("Thresholds and p of curves by random field theory.")
     if "exploratory" in count:
         said.append(
             "Exploratory tests have a level of their own: what they find has to be confirmed by a study in which it is "

@@ -23,7 +23,7 @@ from musclesolve.errors import input_error
 from musclesolve.laboratory.recording.file_settings import DesignSettings
 from musclesolve.laboratory.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.laboratory.results.tables.lines import frame_csv
-from musclesolve.studies.study.random_field import contrast, on_varying, random_field_theory, smoothness
+from musclesolve.studies.study.random_field import contrast, on_varying, smoothness
 from musclesolve.tables.settings import settings_of
 
 COVERED = 0.5
@@ -247,13 +247,11 @@ def group_means(
         subjects with cycles. ``attrs["band"]`` says in words what the band is.
 
     Raises:
-        InputError: a simultaneous band without the package spm1d, another band or level, ``means`` of something else.
+        InputError: another band or level, ``means`` of something else.
     """
     check_means(means)
     check_choice(band, "band", ("pointwise", "simultaneous"))
     level = check_number(level, "level", "above 0 and below 1", above=0.0, below=1.0)
-    if band == "simultaneous":
-        random_field_theory()  # refuses to begin without its package
     groups, of = groups_of(means), means["group"].values
     members = [np.flatnonzero(of == name) for name in groups]
     present = means["cycles"] > 0

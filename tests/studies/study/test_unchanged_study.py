@@ -172,7 +172,7 @@ def version(place: Path, monkeypatch) -> None:
 def package(place: Path, monkeypatch) -> None:
     """As where the package of the tests is installed between two calls: a kept result would lack the tests."""
     of = analysis.version_of
-    monkeypatch.setattr(analysis, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
+    monkeypatch.setattr(analysis, "version_of", lambda name: of(name) + " later" * (name == "scipy"))
 
 
 def cycles(place: Path, monkeypatch) -> None:
