@@ -1,4 +1,4 @@
-"""Build wheel and sdist, install the wheel into an empty environment, and use it from another folder.
+"""Build wheel and sdist, check their metadata, install the wheel into an empty environment, use it elsewhere.
 
 What a user gets with `pip install` is neither this checkout nor its test extra: a file that is missing in the wheel, or
 a dependency that only the tests install, shows here. `dist/` keeps what was built.
@@ -32,6 +32,7 @@ def main() -> None:
         folder = Path(name)
         wheel, sdist = build()
         check_contents(wheel, sdist)
+        run([sys.executable, "-m", "twine", "check", "--strict", wheel, sdist])
         python = environment(folder / "env", wheel)
         elsewhere = folder / "elsewhere"
         elsewhere.mkdir()
