@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_titles, side_of, split_side
 from musclesolve.constants import RESULT_FILE
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
@@ -126,7 +126,8 @@ def _contact(facts: Facts) -> Rows:
         numbers = {"bw": _rounded(peak.body_weights, 2), "newton": round(peak.newton)}
         return {"name": name, "leg": SIDE_NAMES.get(peak.side, ""), **numbers, "time": round(peak.time, 3)}
 
-    joints = [row(peak.stem.replace("_", " "), peak) for peak in facts.contact_peaks]
+    titles = joint_titles(dict.fromkeys(peak.stem for peak in facts.contact_peaks))
+    joints = [row(titles[peak.stem], peak) for peak in facts.contact_peaks]
     knees = [
         row(f"knee, {part}", peak) for part, peaks in facts.knee_peaks.items() for peak in peaks.values()
     ]

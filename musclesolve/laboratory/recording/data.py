@@ -184,7 +184,8 @@ class Subject:
     and between the malleoli [m]; they and marker_diameter [m] are used only for joints without a medial marker. None:
     as usual at this stature.
     segments: stated inertia of single segments instead of the table. age [years]: None where it is not stated.
-    skeleton: file of the definition of bodies and joints; None: the bundled one of 33 bodies.
+    skeleton: file of the definition of bodies and joints; None: the bundled one of 33 bodies. date, condition: of the
+    recording, as the report prints them.
 
     Examples:
         >>> ms.laboratory.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
@@ -203,6 +204,8 @@ class Subject:
     segments: Mapping[str, SegmentValues] = field(default_factory=dict)
     age: float | None = None
     skeleton: Path | None = None
+    date: str = ""
+    condition: str = ""
 
     def width(self, joint: str) -> float:
         """Return the width of a knee or ankle [m]: as stated, else as usual at this stature (`USUAL_WIDTH`)."""

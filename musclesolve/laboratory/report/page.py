@@ -178,7 +178,8 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
         except DAMAGE as error:
             top = no_headline(reason(error))
         sections = sections_of(trial, key, figures, shown)
-        trials.append({"key": key, "title": title, "headline": top, "sections": sections})
+        person = trial_sections.person(trial)
+        trials.append({"key": key, "title": title, "who": person, "headline": top, "sections": sections})
     averages = []
     for place, source in enumerate(inputs.averages, start=1):
         key, draws = f"a{place}", figures_of(source.data, AVERAGE)

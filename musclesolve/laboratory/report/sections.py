@@ -8,11 +8,11 @@ import numpy as np
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import SIDE_NAMES, joint_titles
 from musclesolve.laboratory.plotting.figure_names import figures_by
 from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.report.content import trial_sections as content
-from musclesolve.laboratory.report.content.pieces import Absent, Picture, drawn, figures_of, plain
+from musclesolve.laboratory.report.content.pieces import Absent, Picture, drawn, figures_of
 from musclesolve.laboratory.report.inputs import (
     ANSWERS,
     COMPARISON,
@@ -25,8 +25,8 @@ from musclesolve.laboratory.report.inputs import (
 from musclesolve.laboratory.results.fact_table import Fact, Number, chosen, number
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.finding import Finding
-from musclesolve.laboratory.results.judgement import WITH_CARE, Judgement, judge, judge_findings
-from musclesolve.laboratory.results.plausibility import measured
+from musclesolve.laboratory.results.judgement import Judgement, judge, judge_findings
+from musclesolve.laboratory.results.plausibility import FAR_ABOVE, measured, never_measured
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
 """Kinds of the datasets of a trial with figures."""
@@ -34,6 +34,8 @@ PICTURE_FRAMES = 75
 """Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
 ONE_FRAME = "A result of a single frame has no curves to draw."
 LAST = "further"
+IN_HEADLINE = "picture"
+"""Section that stands beside the verdict."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class Headline:
     """Headline at the top of a page."""
 
     judgement: Judgement
-    why: str
+    why: str  # whether the forces may be used, and the reason that matters most
+    detail: str = ""  # certificates, and the comparison with implants
     contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
     emg: Fact | str = "not known"
     findings: Sequence[Fact] = ()  # errors and warnings with their remedies
@@ -51,28 +54,35 @@ class Headline:
 def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
     """Make the headline of a trial from the table of its facts."""
     judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
-    rows: dict[str, list[tuple[str, Number]]] = {}  # by joint, with the peaks of both legs
+    rows: dict[str, list[tuple[str, Number, str]]] = {}  # by joint: peaks of both legs, and their marks
     for peak in facts.contact_peaks:
         value, digits = (peak.body_weights, ".2f") if known else (peak.newton, ".0f")
         shown = number(f"contact_peak {peak.joint}", value, digits)
-        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
-    unit = "body weights" if known else "N"
+        band = measured(peak.stem, facts.movement)
+        far = FAR_ABOVE if known and band is not None and peak.body_weights > band.far_above else ""
+        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown, far))
+    unit, titles = "body weights" if known else "N", joint_titles(rows)
     of_emg = [each for each in table if each.name == ("emg",) and each.value]
-    cautions = chosen(table, "error", "warning")
-    # the reasons of care are listed below
-    use = f"{judged.use.partition(':')[0]}." if judged.verdict == WITH_CARE and cautions else judged.use
     return Headline(
         judged,
-        " ".join((use, *judged.why)),
+        judged.use,
+        " ".join(judged.why[bool(judged.of("error", "warning")) :]),  # without the number of cautions
         [
-            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": band.words if band else ""}
+            {"joint": titles[stem], "unit": unit, "legs": legs, "implants": _in_implants(stem, facts, legs)}
             for stem, legs in rows.items()
-            for band in [measured(stem, facts.movement)]  # in implants, None where none measured
         ],
         of_emg[0] if of_emg and facts.correlations else "not measured",
-        cautions,
+        chosen(table, "error", "warning"),
         chosen(table, "remark"),
     )
+
+
+def _in_implants(joint: str, facts: Facts, legs: Sequence[tuple[str, Number, str]]) -> str:
+    """The range that implants measured at a joint, in words, with the meaning of a mark that a leg has."""
+    if (band := measured(joint, facts.movement)) is None:
+        return never_measured(joint)
+    marked = f"; {band.far_words}" if any(mark for _, _, mark in legs) else ""
+    return f"implants measured {band.mean_words}{marked}"
 
 
 def no_headline(why: str) -> Headline:
@@ -150,6 +160,7 @@ def sections_of(
                 "absent": absent,
                 "note": ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else "",
                 "template": "answer" if name in ANSWERS else name,
+                "beside": name == IN_HEADLINE and not absent,
                 # number of figures and of tables that are shown at once; None where the section is folded
                 "first": None if absent else spec.get("first"),
             }

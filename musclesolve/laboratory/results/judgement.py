@@ -16,7 +16,7 @@ The verdict on a leg is the worst that applies:
 
 The verdict on the trial is the worst of its legs; it is usable with care where one leg is usable and an error, or
 frames without a solution, spoil the other.
-At most three reasons stand beside a verdict (`Judgement.use`).
+One reason, the first in the order of remedies, stands beside a verdict (`Judgement.use`).
 Consequences of an error are no separate findings: a leg with an error has the findings of the first kind alone.
 """
 
@@ -60,7 +60,7 @@ WEAK = 0.5
 """Correlation below which activation and EMG disagree."""
 USUAL_FIBERS = (0.4, 1.6)
 """Normalized fiber lengths outside of which a fiber produces no active force."""
-MOST_NAMES, MOST_REASONS = 8, 3
+MOST_NAMES = 8
 FULL_FOR = 0.2
 """Share of the valid frames at full activation beyond which the others take over much of a muscle."""
 
@@ -93,7 +93,7 @@ class Judgement:
 
     @property
     def use(self) -> str:
-        """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
+        """Use of the result that the verdict allows, in a plain sentence, with the reason that matters most."""
         entry, of_codes = bundled_toml(__package__, "judgement.toml")[self.verdict], codes()
         faults = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
         unusable = [
@@ -103,8 +103,7 @@ class Judgement:
         reasons = [text.format(sides=" and ".join(unusable)) for text in named]
         if not reasons or faults:
             reasons += [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
-        because = shortened(reasons, MOST_REASONS, "; ")
-        return str(entry["use"]).format(because=because or "see the verdict below")
+        return str(entry["use"]).format(because=reasons[0] if reasons else "see the verdict below")
 
     @property
     def mark(self) -> str:
@@ -256,6 +255,8 @@ def judge(facts: Facts) -> Judgement:
         because = ("one_leg",)
     elif verdict == WITH_CARE and "warning" not in severities:
         because = ("not_compared" if judged.why_not_known else "not_certified",)
+    elif verdict == WITH_CARE and ordered[0].code == "at_edge" and judged.at_edge:
+        because = (judged.at_edge[0].criterion,)
     return Judgement(ordered, legs, verdict, tuple(why), because)
 
 

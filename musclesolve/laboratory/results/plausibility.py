@@ -61,6 +61,10 @@ def criteria() -> dict[str, Any]:
     return bundled_toml(__package__, "plausibility.toml")["criteria"]
 
 
+FAR_ABOVE = "▲"
+"""Mark of a peak above mean + 2 SD of what implants measured."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """Peaks of the contact force of a joint that implants measured in a movement [body weights]."""
@@ -71,7 +75,7 @@ class Measured:
     about: str  # the measurement and its subjects
     reason: str  # reason of the range at this speed; "" where it does not depend on speed
     sources: tuple[str, ...]  # keys of citations.toml
-    # highest peak of the largest group, and the group in words
+    # highest peak, mean and standard deviation of the largest group, as far as known, and the group in words
     usual: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -79,6 +83,22 @@ class Measured:
         """The range in words, such as: 2.2 to 4.8."""
         highest = f"{self.highest:.1f}"
         return f"{self.lowest:.1f} to {highest}" if np.isfinite(self.lowest) else f"up to {highest}"
+
+    @property
+    def mean_words(self) -> str:
+        """The range with the mean of the largest group, such as: 2.2 to 4.8, mean 2.5."""
+        return f"{self.words}, mean {self.usual['mean']:.1f}" if "mean" in self.usual else self.words
+
+    @property
+    def far_above(self) -> float:
+        """Mean + 2 SD of the largest group [body weights]; infinity where they are not known."""
+        known = "sd" in self.usual
+        return float(self.usual["mean"] + 2.0 * self.usual["sd"]) if known else float("inf")
+
+    @property
+    def far_words(self) -> str:
+        """The meaning of the mark `FAR_ABOVE`; empty where `far_above` is not known."""
+        return f"{FAR_ABOVE} above mean + 2 SD of {self.usual['people']}" if "sd" in self.usual else ""
 
     @property
     def authors(self) -> str:
@@ -97,6 +117,11 @@ class Measured:
             if low <= self.highest + margin and high >= self.lowest - margin:
                 return verdict
         return NOT_PLAUSIBLE
+
+
+def never_measured(joint: str) -> str:
+    """The knowledge of a joint in which no implant measured a force, in words; empty for other joints."""
+    return str(in_vivo()["not_measured"].get(joint_kind(joint), {}).get("words", ""))
 
 
 def measured(joint: str, movement: Movement) -> Measured | None:
@@ -434,7 +459,7 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
         because = f", because {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
         if verdict == PLAUSIBLE and value > range_.usual.get("highest", np.inf):
-            said += f"; above {range_.usual['people']}, within the widest range reported"
+            said += f"; above all {range_.usual['people']}, within the widest range reported"
         if verdict == AT_EDGE:
             said += f"; at the edge: its own band of 95 % is {low:.1f} to {high:.1f} BW"
         yield Comparison("contact", peak.side, verdict, value, said, place)

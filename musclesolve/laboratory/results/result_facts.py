@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.messages import shortened
-from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
+from musclesolve._util.sides import OTHER, SIDE_NAMES, joint_titles, side_of, split_side
 from musclesolve.constants import DESIGNED, PREDICTED
 from musclesolve.laboratory.markers.landmarks import FUNCTIONAL, HINGES
 from musclesolve.laboratory.results.dataset.checked import MODEL
@@ -138,8 +138,9 @@ def in_short(facts: Facts) -> Rows:
             with_reserve=leg.with_reserve or None,
             lacking_nm=leg.largest_reserve and leg.largest_reserve["moment_nm"],
         )
+    titles = joint_titles(facts.contact_by_joint)
     joints = [
-        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint.replace('_', ' ')})"
+        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({titles[joint]})"
         for joint, of_legs in facts.contact_by_joint.items()
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]
@@ -315,12 +316,12 @@ def contact_forces(facts: Facts) -> Rows:
     yield fact(
         *("contact_force_peaks_body_weights", _peaks(peaks) if "joint_reaction" in facts.result else None),
         legs=", ".join(sided),
-        joints=_peak_words(peaks),
+        joints=_peak_words(peaks, joint_titles(peaks)),
     )
     parts = facts.knee_peaks
     yield fact(
         *("knee_contact_peaks_body_weights", _peaks(parts) or None),
-        parts=_peak_words(parts),
+        parts=_peak_words(parts, {}),
         spacing=facts.contact_spacing,
     )
     yield silent(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
@@ -333,9 +334,9 @@ def _peaks(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[str
     }
 
 
-def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> str:
+def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]], titles: Mapping[str, str]) -> str:
     return "; ".join(
-        f"{joint} {', '.join(f'{peak.body_weights:.2f}' for peak in of_legs.values())}"
+        f"{titles.get(joint, joint)} {', '.join(f'{peak.body_weights:.2f}' for peak in of_legs.values())}"
         for joint, of_legs in peaks.items()
         if of_legs
     )

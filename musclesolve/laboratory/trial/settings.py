@@ -101,6 +101,8 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
         skeleton=None
         if table.skeleton is None
         else document.input_file("subject", "skeleton", table.skeleton),
+        date=table.recorded_on or "",
+        condition=table.recorded_as or "",
     )
 
 

@@ -245,8 +245,11 @@ def _axes_notes(model: OpenSimModel, with_moments: bool, predicted: bool) -> lis
             "(--moments) instead of loads",
         )
     return [
-        f"Gravity of the model is ({x}, {y}, {z}) m/s2, not along -y: angles of pelvis, trunk and feet and the moving "
-        "picture, which take y as up, are wrong. Muscle forces follow from the given moments."
+        WarningNote(
+            f"Gravity of the model is ({x}, {y}, {z}) m/s2, not along -y: angles of pelvis, trunk and feet and the "
+            "moving picture, which take y as up, are wrong. Muscle forces follow from the given moments.",
+            "model",
+        )
     ]
 
 

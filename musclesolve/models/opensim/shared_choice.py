@@ -385,9 +385,10 @@ def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rat
             is_large |= column[frame] > _LARGE_JUMP * muscle.optimal_fiber_length
     if not parts:
         return []
+    effect = "before or after the jump are wrong" if is_large else "change abruptly there"
     sentence = (
         f"Paths of muscles jump from one frame to the next: {few(parts, 6)}. Points or wrap objects let the path "
-        "change its side; fiber lengths, forces and moment arms before or after the jump are wrong."
+        f"change its side; fiber lengths, forces and moment arms {effect}."
     )
     return [WarningNote(sentence, "model", STEADY_PATH) if is_large else sentence]
 

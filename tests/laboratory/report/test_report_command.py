@@ -49,7 +49,7 @@ def test_a_recording_that_changed_is_named_at_the_top_and_on_the_terminal(call, 
     said = " ".join(done.output.split())
     assert done.exit_code == 0 and "has changed since it was analyzed (walk.toml)" in said
     page = (result.parent / "report.html").read_text(encoding="utf-8")
-    short = page.partition(">In short<")[2].partition("</section>")[0]
+    short = page.partition(">In short<")[2].partition('#t1-s-limits">Limits</a>.')[0]
     assert "has changed since it was analyzed (walk.toml)" in short
     drawn = typed("picture", changed, "-o", result.parent / "p.html")
     assert drawn.exit_code == 0, drawn.output

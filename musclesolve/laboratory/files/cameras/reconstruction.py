@@ -505,8 +505,8 @@ def reconstruction_notes(recording: CameraFile, solved: Reconstruction, dropped:
         notes.append(
             f"At {int(doubtful.sum())} marker position(s), most of '{names[marker]}' "
             f"({int(doubtful[:, marker].sum())}), the reprojection error is up to {largest:.2g} px, more than "
-            "noise explains, and the wrong camera cannot be identified: they are kept, and wrong. largest_residual_px "
-            "in the camera file leaves them out."
+            "noise explains, and the camera at fault cannot be identified: they are kept with this error. "
+            "largest_residual_px in the camera file leaves them out."
         )
     reasons = {
         "seen by fewer than two cameras": solved.views < 2,

@@ -585,14 +585,18 @@ MARKED = "peaks measured by implants"
 
 def mark_range(axes: Axes, place: float, lowest: float, highest: float) -> None:
     """Draw `measured_range` into a panel."""
-    paint(axes, [measured_range(place, lowest, highest)])
+    paint(axes, measured_range(place, lowest, highest))
 
 
-def measured_range(place: float, lowest: float, highest: float) -> Mark:
-    """The range of measured peaks at the place of a peak, from zero where the lowest is not known."""
+def measured_range(place: float, lowest: float, highest: float, mean: float | None = None) -> list[Mark]:
+    """The range of measured peaks at the place of a peak, from zero where the lowest is not known, and their mean."""
     style: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 1.2, "marker": "_", "markersize": 6.0}
     ends = np.array([lowest if np.isfinite(lowest) else 0.0, highest])
-    return Line(MARKED, {**style, "zorder": 1.5}, np.full(2, place), ends)
+    marks: list[Mark] = [Line(MARKED, {**style, "zorder": 1.5}, np.full(2, place), ends)]
+    if mean is not None:
+        dot = {"color": NOTE_COLOR, "linewidth": 0.0, "marker": "o", "markersize": 5.0, "zorder": 1.6}
+        marks.append(Line(MARKED, dot, np.full(1, place), np.full(1, mean)))
+    return marks
 
 
 BAND_COLOR = "#DCDCDC"

@@ -3,6 +3,7 @@
 Each is described once, as a `Chart` of the facts of a result.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -63,7 +64,7 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
 )
 from musclesolve.laboratory.results.facts import KNEE_FORCES, ContactPeak, Facts
 from musclesolve.laboratory.results.movement import RUNNING
-from musclesolve.laboratory.results.plausibility import measured
+from musclesolve.laboratory.results.plausibility import FAR_ABOVE, Measured, measured, never_measured
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -214,13 +215,16 @@ def contact_forces(facts: Facts) -> Chart:
         top = max([float(np.nanmax(each, initial=0.0)) for each in curves.values()], default=0.0)
         if (band := measured(joint, facts.movement)) is not None:
             if np.isfinite(place := legs.place_of_peak(curves)):
-                marks.append(measured_range(place, band.lowest, band.highest))
+                marks += measured_range(place, band.lowest, band.highest, band.usual.get("mean"))
             top = max(top, band.highest)
-            source = f"{joint} measured in {band.movement} {band.words}, {band.authors}"
-            chart.add_note(f"bar at the peak: {source}")
+            dot = " (dot)" if "mean" in band.usual else ""
+            source = f"{joint} measured in {band.movement} {band.mean_words}{dot}, {band.authors}"
+            chart.add_note("; ".join(filter(None, (f"bar at the peak: {source}", band.far_words))))
+        elif words := never_measured(joint):
+            chart.add_note(f"{joint}: {words}")
         top = 1.12 * max(top, 0.1)  # below the bars of stance
         title = f"{joint}: contact force, muscles included"
-        shown.append(Panel(title, marks, WEIGHTS, more=_peaks(of_legs), low=0.0, high=top))
+        shown.append(Panel(title, marks, WEIGHTS, more=_peaks(of_legs, band), low=0.0, high=top))
         title, marks = f"{joint}: net reaction, muscles left out", [*bars, *legs.curves_of_legs(net)]
         shown.append(Panel(title, marks, WEIGHTS, low=0.0, high=top))
     chart.panels = shown
@@ -228,9 +232,13 @@ def contact_forces(facts: Facts) -> Chart:
     return chart
 
 
-def _peaks(of_legs: Mapping[str, ContactPeak]) -> str:
-    """The peaks of the legs in words; empty without any."""
-    texts = [f"{SIDE_NAMES[side]} {peak.body_weights:.2f}" for side, peak in of_legs.items()]
+def _peaks(of_legs: Mapping[str, ContactPeak], band: Measured | None = None) -> str:
+    """The peaks of the legs in words, marked where far above what implants measured; empty without any."""
+    limit = math.inf if band is None else band.far_above
+    texts = [
+        f"{SIDE_NAMES[side]} {peak.body_weights:.2f}{f' {FAR_ABOVE}' if peak.body_weights > limit else ''}"
+        for side, peak in of_legs.items()
+    ]
     return f"peak {', '.join(texts)}" if texts else ""
 
 

@@ -32,7 +32,7 @@ PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while i
 MOST_MUSCLES = 15
 """Number of muscles on a page of a column, unless chosen."""
 OF_EMG = ("emg_delayed", "emg_correlation", "channel_muscles")
-OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (each panel has its own scale)"
+OF_GROUP = "sum of forces over sum of maximum isometric forces [%]  (all panels have one scale)"
 ROWS = 8
 """Number of muscles on the page of fibers and tendons."""
 MEASURED: dict[str, Any] = {"color": NOTE_COLOR, "linewidth": 2.2, "linestyle": (0, (1.0, 0.6)), "alpha": 0.9}
@@ -101,7 +101,7 @@ def one_muscle(
 def function_groups(facts: Facts) -> Chart:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
     result = facts.result
-    legs, shown = Legs.from_result(result), list[Panel]()
+    legs, shown, top = Legs.from_result(result), list[Panel](), 1.0
     # Group -> its muscles without side, the groups in the order of all pages.
     stems: dict[str, set[str]] = {}
     for name, group in zip(result["muscle"].values, result["group"].values, strict=True):
@@ -112,11 +112,14 @@ def function_groups(facts: Facts) -> Chart:
             if (sum_of := group_force(result, group, side)) is None:
                 continue
             force, capacity = sum_of
-            marks += [*legs.stance_bars(side), *legs.curves(side, 100.0 * force / capacity)]
+            share = 100.0 * force / capacity
+            marks += [*legs.stance_bars(side), *legs.curves(side, share)]
             if np.isfinite(known := force[valid(result, side)]).any():
                 peaks.append(f"{np.nanmax(known):.0f} N")
+                top = max(top, float(np.nanmax(share[valid(result, side)])))
         count, peak = count_of(len(stems[group]), "muscle"), f"peak {' / '.join(peaks)}" if peaks else ""
-        shown.append(Panel(_plain(group), marks, note=count, more=peak, low=0.0, least=1.0))
+        shown.append(Panel(_plain(group), marks, note=count, more=peak, low=0.0))
+    shown = [replace(panel, high=1.12 * top) for panel in shown]  # below the bars of stance
     chart = Chart(legs.x, legs.result, "Muscle groups", shown, abreast=3, row=0.21, vertical=OF_GROUP)
     legs.legend(chart, stance=True)
     return chart

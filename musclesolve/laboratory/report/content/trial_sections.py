@@ -124,6 +124,21 @@ def _criteria(facts: Facts) -> PageTable:
     return PageTable(title, ("criterion", "side", "", "what was found", "why it matters"), rows, compact=True)
 
 
+def person(trial: TrialFiles) -> list[str]:
+    """Mass, stature, sex and age of the person, and date and condition of the recording, as far as they are stated."""
+    mass, stature, age = (
+        number(trial.base, f"subject_{name}") for name in ("mass_kg", "stature_m", "age_years")
+    )
+    stated = [
+        f"{mass:.1f} kg" if mass else "",
+        f"{stature:.2f} m" if stature else "",
+        text(trial.base, "subject_sex"),
+        f"{age:g} years" if age is not None else "",
+    ]
+    date, condition = (text(trial.base, f"recording_{name}") for name in ("date", "condition"))
+    return [each for each in (*stated, condition, date and f"recorded {date}") if each]
+
+
 def recording(trial: TrialFiles) -> dict[str, object]:
     """Return the subject, the recording and the frames as pairs of name and value."""
     result, time = trial.base, np.asarray(trial.base["time"].values, dtype=float)
@@ -418,7 +433,7 @@ def contact_sources(facts: Facts) -> list[str]:
 def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
     """The range that implants measured at a joint, and its movement and people; a dash where none is known."""
     if (band := measured(joint, movement)) is not None:
-        return band.words, f"{band.words} in {band.movement}: {band.about}"
+        return band.mean_words, f"{band.words} in {band.movement}: {band.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))
     return DASH, "" if never is None else str(never["words"])
 

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const folded = () => document.querySelectorAll("details.trial");
+  const folded = () => document.querySelectorAll("details.trial, #methods");
   if (innerWidth < 700) document.querySelectorAll("[data-closed-on-phones]").forEach((each) => { each.open = false; });
   addEventListener("beforeprint", () => folded().forEach((each) => { each.dataset.was = each.open ? "1" : ""; each.open = true; }));
   addEventListener("afterprint", () => folded().forEach((each) => { each.open = each.dataset.was === "1"; }));
@@ -9,6 +9,7 @@
     for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
   };
   addEventListener("hashchange", unfold);
+  if (location.hash === "#print") addEventListener("load", () => setTimeout(print, 1500));  // when the picture is drawn
   unfold();
   document.querySelectorAll("[data-open-all]").forEach((button) => button.addEventListener("click", () => {
     document.querySelectorAll("main details").forEach((each) => { each.open = true; });

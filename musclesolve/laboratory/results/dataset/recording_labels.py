@@ -268,6 +268,8 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "subject_sex": subject.sex,
         **({} if subject.age is None else {"subject_age_years": subject.age}),
         "subject_shoe_mass_kg": subject.shoe_mass,
+        **({"recording_date": subject.date} if subject.date else {}),
+        **({"recording_condition": subject.condition} if subject.condition else {}),
         "inertia_table": inertia_source(subject.sex, subject.age),
         **{f"knee_width_{side}_m": width for side, width in knee_width.items()},
         "subject_segments": [f"{name} {segment.sentence}" for name, segment in subject.segments.items()],

@@ -189,6 +189,24 @@ def test_the_wheel_scrolls_past_a_picture_within_a_page_until_it_is_chosen(
         inner.wait_for_function(f"before => ({distance})() < before", arg=before)
 
 
+def test_the_wheel_zooms_at_the_pointer(desktop: Any) -> None:
+    """A point of the plane through the middle of the view, under the pointer, stays there."""
+    page = desktop.page
+    place = """() => { const p = document.querySelector('.ms-picture').picture, o = p.scene.orbit;
+      const [s, c, up] = [Math.sin(o.azimuth), Math.cos(o.azimuth), Math.sin(o.elevation)];
+      const away = [-0.4 * s - 0.3 * up * c, 0.4 * c - 0.3 * up * s, 0.3 * Math.cos(o.elevation)];
+      if (!window.kept) window.kept = away.map((each, k) => each + o.center[k] + o.shift[k]);
+      p.draw(); return [...p.scene.project(window.kept, p.width, p.height), o.distance]; }"""
+    x, y, distance = page.evaluate(place)
+    area = page.locator(part("canvas")).bounding_box()
+    page.mouse.click(area["x"] + x, area["y"] + y)
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(
+        "far => document.querySelector('.ms-picture').picture.scene.orbit.distance < 0.9 * far", arg=distance
+    )
+    assert page.evaluate(place)[:2] == pytest.approx([x, y], abs=1.0)
+
+
 def test_a_printed_page_holds_a_still(desktop: Any) -> None:
     page = desktop.page
     scrub(page, 20)

@@ -54,10 +54,14 @@ class Orbit {
 
   zoom(factor) { this.distance = Math.min(30, Math.max(0.3, this.distance * factor)); }
 
+  // The point under the pointer, in the plane through the middle of the view, stays where it is.
   wheel(event) {
     if (!this.wheelAllowed(event)) return;
     event.preventDefault();
+    const before = this.distance, area = this.canvas.getBoundingClientRect();
     this.zoom(Math.exp(0.0012 * event.deltaY * (event.deltaMode === 1 ? 30 : 1)));
+    const moved = before / this.distance - 1;
+    this.pan(-moved * (event.clientX - area.left - area.width / 2), -moved * (event.clientY - area.top - area.height / 2));
     this.changed();
   }
 
