@@ -187,8 +187,8 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     return entries
 
 
-# Okabe & Ito (2008) without black and yellow, the darkest first; the first curve is the widest.
-COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+# None is near the blue and orange of the legs; the first curve is the widest.
+COST_COLORS = ("#6A3D9A", "#009E73", "#CC79A7", "#8C510A", "#4D4D4D", "#B2182B")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
 DASHES: tuple[Any, ...] = (
     *("-", (0, (5, 1.2)), (0, (9, 1.2, 1.2, 1.2, 1.2, 1.2)), (0, (7, 1.5, 1.5, 1.5))),
