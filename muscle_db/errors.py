@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+MOST_NAMED = 3
+"""Number of names that a remedy proposes."""
+
 
 class MuscleDatabaseError(ValueError):
     """A fault of a muscle database, or a name that it does not have; the message states place and expected value.
@@ -36,9 +39,11 @@ class MuscleDatabaseError(ValueError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A remedy with the known word most similar to `word`, or None without a similar one."""
-    matches = get_close_matches(str(word), list(known), n=1)
-    return f'did you mean "{matches[0]}"?' if matches else None
+    """A remedy with the known names that have `word` as a part, else the most similar one; None without any."""
+    names, part = list(known), str(word).casefold()
+    matches = [name for name in names if part in name.casefold().split("_")][:MOST_NAMED]
+    matches = matches or get_close_matches(str(word), names, n=1)
+    return "did you mean " + " or ".join(f'"{name}"' for name in matches) + "?" if matches else None
 
 
 def check_kind(argument: object, kind: type, name: str) -> None:
