@@ -10,6 +10,7 @@ import xarray as xr
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import USUAL_COST
 from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+from musclesolve.laboratory.analysis.run_options import with_arguments
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.files.formats import read_positions_table
@@ -68,8 +69,8 @@ def run(
     """
     report = progress or no_progress
     with causes_named(trial):
-        trial = read_trial(trial)
-        body = prepare(trial, cost, solver, side, report, **settings)
+        trial = with_arguments(read_trial(trial), **settings)
+        body = prepare(trial, cost, solver, side, report)
     return judged_result(body, findings_of(body, trial), report)
 
 

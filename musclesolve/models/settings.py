@@ -170,8 +170,12 @@ class ModelSharingSettings(SharingSettings):
 class TimeRangeSettings(Settings):
     """[time] of an OpenSim model: the frames that are shared."""
 
-    start_s: float | None = setting("first time to analyze [s]; the beginning of the recording when absent")
-    end_s: float | None = setting("last time to analyze [s]; the end of the recording when absent")
+    start_s: float | None = setting(
+        "first time to analyze [s]; the beginning of the recording when absent", option="--start", of_run=True
+    )
+    end_s: float | None = setting(
+        "last time to analyze [s]; the end of the recording when absent", option="--end", of_run=True
+    )
 
 
 class SimulatorSettings(Settings):

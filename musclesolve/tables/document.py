@@ -11,9 +11,10 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -137,6 +138,12 @@ class Document:
             ) from None
         self.kind: type[Settings] = kind if isinstance(kind, type) else kind(self.content)
         self.tables = tables_of(self.kind)
+
+    def changed(self, table: str, values: Mapping[str, Any]) -> Self:
+        """Return the document with other values of some keys of a table."""
+        document = copy(self)
+        document.content = {**self.content, table: {**self.content.get(table, {}), **values}}
+        return document
 
     def error(
         self, key: str, table: str, name: str | None = None, index: int = 0, /, **fields: Any
@@ -428,6 +435,12 @@ def check_value(value: Any, setting: Setting, where: str) -> None:
             expected=expected,
             remedy="check the value and its unit",
         )
+
+
+def is_camera_file(path: Path) -> bool:
+    """Return whether a file is a camera file, not a trial file; False for a file that cannot be read."""
+    content = toml_content(path) if path.is_file() else {}
+    return "camera" in content and "files" not in content
 
 
 def is_study(path: Path) -> bool:

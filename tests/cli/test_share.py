@@ -119,10 +119,10 @@ def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path:
 
 
 def test_a_single_frame_has_no_storage_files(inputs: list[Path], tmp_path: Path) -> None:
-    done = share(inputs, tmp_path / "out", "--no-figures", "--start-s", "0.995")
+    done = share(inputs, tmp_path / "out", "--no-figures", "--start", "0.995")
     assert done.exit_code == 2 and not (tmp_path / "out" / "result.nc").exists()
     said = " ".join(done.output.split())
-    assert "one frame, at 1 s" in said and "--start-s" in said and "RuntimeWarning" not in said
+    assert "one frame, at 1 s" in said and "--start" in said and "RuntimeWarning" not in said
 
 
 def without_moments(path: Path, rows: list[int]) -> None:
@@ -180,7 +180,7 @@ def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> N
         (None, ["--passive", "all"], ["passive", "all"]),
         (None, ["--cutoff-hz", "40"], ["cut-off", "40"]),
         (None, ["--cutoff-hz", "0"], ["0 is not", "above 0", "none"]),
-        (None, ["--start-s", "9"], ["from 9 s"]),
+        (None, ["--start", "9"], ["from 9 s"]),
         (None, ["--tendon", "stiff"], ["stiff", "elastic"]),
         (None, ["--tendon-strain", "0.06"], ["tendon_strain", "rigid"]),
         (None, ["--tendon", "elastic", "--tendon-strain", "two=0.6"], ["'two'", "0.6", "0.5"]),

@@ -1,9 +1,9 @@
 """Options of a run, looked up by name before anything is computed."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import muscle_db
 from musclesolve._util.checks import check_choice
@@ -22,6 +22,7 @@ from musclesolve.laboratory.analysis.measured_activation import (
 )
 from musclesolve.laboratory.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings, run_arguments
+from musclesolve.laboratory.trial.trial_file import read_document
 from musclesolve.models.body import Sharing
 from musclesolve.models.opensim.find_muscle_set import fitting_muscle_set
 from musclesolve.models.opensim.person_file import person_of_set
@@ -186,6 +187,18 @@ def find_options(
     )
 
 
+def in_time_range(trial: TrialOfKind, settings: Mapping[str, Any]) -> tuple[TrialOfKind, dict[str, Any]]:
+    """The trial in the time range of `start_s` and `end_s`, if some are stated, and the other settings.
+
+    Gaps, events and plates are examined in the time range, so that the files are read again.
+    """
+    times = {key: settings[key] for key in ("start_s", "end_s") if settings.get(key) is not None}
+    if not times or not isinstance(trial, Trial) or not trial.as_read:
+        return trial, dict(settings)
+    changed = replace(cast(Trial, read_document(trial.document.changed("time", times))))
+    return cast(TrialOfKind, changed), {key: settings[key] for key in settings if key not in times}
+
+
 def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
     """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
     the file.
@@ -197,6 +210,7 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
     places, tables = run_arguments(), dict[str, dict[str, Any]]()
     others = "other settings by read_trial(path).with_settings"
     check_keywords(settings, (*places, "side", "progress"), "run()", others)
+    trial, settings = in_time_range(trial, settings)
     for name, value in settings.items():
         if value is not None:
             table, key = places[name]

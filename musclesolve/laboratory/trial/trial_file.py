@@ -188,7 +188,11 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     """
     if isinstance(path, AnyTrial):
         return path
-    document = trial_document(file_path(path, "read_trial"))
+    return read_document(trial_document(file_path(path, "read_trial")))
+
+
+def read_document(document: Document) -> AnyTrial:
+    """Read the trial of the content of a trial file: `read_trial`."""
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.fault(

@@ -16,6 +16,7 @@ from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
+from musclesolve.laboratory.analysis.run_options import in_time_range
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.forces import prepare
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from musclesolve.studies.many_trials.b3d_source import B3DSource
 
 ACTIVATIONS = "activations.csv"
+OF_MODEL = "a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
 REFUSAL = "refusal.json"
 """File with the recipe of a refusal, beside `ERROR`: the trial is not tried again while its recipe is the same."""
@@ -154,9 +156,9 @@ def analyze(
         check_folder(folder, RESULT, trial)
         of_trial = dict[str, bytes]()
         with causes_named(trial):
-            loaded = read_trial(trial)
+            loaded, others = in_time_range(read_trial(trial), options)
             hashes = input_hashes(loaded)
-            body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            body = prepare(loaded, progress=progress, **others)
             paths = not keep or "path_position" in keep
             facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths, beside))
             result = facts.result
@@ -229,18 +231,15 @@ def share_into(
     from musclesolve.laboratory.results.export.time_series import ENDINGS, activation_csv, storage_files
 
     stem = inputs[1].stem
-    if not inputs[0].exists():
-        raise file_error(
-            "missing_file",
-            inputs[0],
-            "there is no such file",
-            "a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
-            "check the name and the folder",
-        )
+    named = (*inputs, options.get("loads"))
+    read = [Path(path) for path in named if path is not None and not replaces_file(path)]
+    for path, expected in zip(read, (OF_MODEL, *["a table of numbers over time"] * 3), strict=False):
+        if not path.exists():
+            raise file_error(
+                "missing_file", path, "there is no such file", expected, "check the name and the folder"
+            )
     with reserved(folder):
         check_model(folder, RESULT, inputs[1], inputs[0])
-        named = (*inputs, options.get("loads"))
-        read = [Path(path) for path in named if path is not None and not replaces_file(path)]
         check_inputs(read, folder, [ACTIVATIONS, *(f"{stem}_{ending}.sto" for ending in ENDINGS)])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
@@ -250,7 +249,7 @@ def share_into(
                 (inputs[1], "time range"),
                 f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
                 "two frames or more, as STO files need them",
-                "widen --start-s and --end-s, or call share_model in Python, which takes a single frame",
+                "widen --start and --end, or call share_model in Python, which takes a single frame",
             )
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
