@@ -61,10 +61,10 @@ STEPS = (FILES, SUBJECT, MARKERS, PLATES, EVENTS, EMG, CHECK, RESULT, QUESTIONS,
 SHOWN = (".html", ".png", ".svg", ".pdf", ".csv", ".nc", *STORAGE, ".mat", ".parquet", ".toml")
 """Suffixes of files that the page may show or send."""
 CONTAINED = (
-    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob: data:; "
+    "sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; script-src 'unsafe-inline' blob: data:; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; media-src data: blob:; worker-src blob:"
 )
-"""Security policy of a shown report: its own scripts run, without access to the desk or to anything else."""
+"""Security policy of a shown report: its own scripts run and print, without access to the desk or to anything else."""
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:

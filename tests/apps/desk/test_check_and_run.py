@@ -37,6 +37,21 @@ def test_what_is_missing_is_entered_at_its_field():
     assert by_click(fault) == "trial.toml, line 5: 'sex' is missing\n  remedy: enter it at its field\n  more"
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("strength in [muscles], else 30 N m [N m]", "“Muscles: Strength”, else 30 N m [N m]"),
+        ("[time] start_s: 5 s is late", "“Time: Start [s]”: 5 s is late"),
+        ("remove it from [emg.channels]", "remove it from “EMG”"),
+        ("state it as point_unit in [[force]]", "state it as “Force: Point unit”"),
+        ("leave [time] out", "leave “Time” out"),
+        ("the line of the channel in [emg]", "the line of the channel in “EMG”"),
+    ],
+)
+def test_keys_of_the_trial_file_are_shown_in_words(said, shown):
+    assert by_click(said) == shown
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     """A desk on a copy of the bundled stride."""

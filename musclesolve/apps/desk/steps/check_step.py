@@ -151,11 +151,11 @@ class Check(StepView):
         with ui.row().classes(f"ms-finding ms-{entry.severity}"):
             ui.icon(SIGNS[entry.severity]).classes("ms-sign").props(f'aria-label="{entry.severity}"')
             with ui.column().classes("ms-words"):
-                ui.label(capitalized(entry.sentence)).classes("ms-what")
+                ui.label(by_click(capitalized(entry.sentence))).classes("ms-what")
                 if not entry.remedy.startswith(READ):
                     ui.label(f"Remedy: {by_click(entry.remedy)}").classes("ms-remedy")
                 if place := str(entry.where):
-                    ui.label(place).classes("ms-place")
+                    ui.label(by_click(place)).classes("ms-place")
             to, inside = target(entry.where, self._steps), entry.where.field or entry.where.line
             with ui.column().classes("ms-turn-small"):
                 if to is not None or inside:

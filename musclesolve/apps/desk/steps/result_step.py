@@ -14,6 +14,7 @@ from musclesolve.apps.desk.steps.run_step import Run
 from musclesolve.apps.desk.steps.work import Loaded, Work, load, show_verdict
 from musclesolve.apps.desk.tasks import PATIENCE
 from musclesolve.apps.desk.view import State, Step, StepView
+from musclesolve.laboratory.plotting.figure_names import REPORT
 from musclesolve.laboratory.results.files.atomic_writing import patient, write_files
 from musclesolve.laboratory.results.judgement import NOT_USABLE, USABLE
 
@@ -34,6 +35,7 @@ TIME = column("time", "At [s]", 2)
 CONTACT = [*NAMES, *PEAKS, TIME]
 MUSCLES = [*NAMES, column("group", "Function group"), *PEAKS, STRENGTH, TIME]
 """Columns of the tables of peaks."""
+NO_REPORT = "There is no report of this result: the step Export makes it."
 
 
 class Result(StepView):
@@ -57,6 +59,8 @@ class Result(StepView):
         )
         drawn = loaded_page(self.desk, partial(figures, result), "Figures of the result", "ms-page")
         verdict.draw()
+        self._report(result)
+        self.view.on_task(self._on_task)
         moving.draw()
         heading("Figures")
         drawn.draw()
@@ -66,6 +70,22 @@ class Result(StepView):
     def _verdict(self, facts: ResultFacts) -> None:
         show_verdict(self.desk, facts)
         self._tables.refresh(facts)
+
+    def _on_task(self) -> None:
+        if not self.desk.runner.busy:
+            self._report.refresh()
+
+    @ui.refreshable_method
+    def _report(self, result: Path) -> None:
+        """Links to the report, which is made after the result."""
+        page = result.with_name(REPORT)
+        with ui.row().classes("ms-report"):
+            if not page.is_file() or is_older(page, result):
+                ui.label("The report is being made." if self.desk.runner.busy else NO_REPORT)
+                return
+            place = address(self.desk.folder.path, page)
+            ui.link("Open the report", place, new_tab=True)
+            ui.link("Print", f"{place}#print", new_tab=True)
 
     @ui.refreshable_method
     def _tables(self, facts: ResultFacts | None = None) -> None:

@@ -20,7 +20,7 @@ from musclesolve.apps.desk.desk import Desk
 from musclesolve.apps.desk.fields import heading
 from musclesolve.apps.desk.result_facts import ResultFacts, address, css_of
 from musclesolve.apps.desk.runner import Task
-from musclesolve.apps.desk.view import View, show_fault
+from musclesolve.apps.desk.view import View, by_click, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.laboratory.plotting.figure_names import REPORT
 from musclesolve.laboratory.results.judgement import LABELS, ORDER
@@ -168,7 +168,7 @@ def show_verdict(desk: Desk, facts: ResultFacts) -> None:
     judgement = facts.judgement
     with ui.column().classes(f"ms-verdict ms-{css_of(judgement.verdict)}").props('role="status"'):
         ui.label(f"{judgement.mark} {judgement.label}").classes("ms-what")
-        ui.label(facts.why)
+        ui.label(by_click(facts.why))
     _list(facts.remarks[:FIRST])
     if more := facts.remarks[FIRST:]:
         with ui.expansion(f"{len(more)} more").classes("w-full"):
@@ -181,7 +181,7 @@ def _list(sentences: Sequence[str]) -> None:
     with ui.element("ul").classes("ms-list"):
         for sentence in sentences:
             with ui.element("li"):
-                ui.label(sentence)
+                ui.label(by_click(sentence))
 
 
 def show_age(desk: Desk) -> None:
