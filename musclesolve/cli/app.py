@@ -160,6 +160,8 @@ class Commands(Brief, TyperGroup):
         short.commands = {}
         panels: dict[str, list[str]] = {}
         for command, about in self.commands.items():
+            if about.rich_help_panel == OF_DEVELOPERS:  # type: ignore[attr-defined]
+                continue
             panels.setdefault(about.rich_help_panel, []).append(command)  # type: ignore[attr-defined]
         lists = [
             f"Commands, {EVERY} explains them:",
@@ -246,6 +248,8 @@ def common(
 
 BOTH, QUIET = ("quiet", "json"), ("quiet",)
 """Options that commands get besides their own."""
+OF_DEVELOPERS = "For developers"
+"""Commands that only the whole help lists."""
 PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
     "Muscle forces": {
         desk_commands.desk: (),
@@ -254,24 +258,18 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.share: BOTH,
         force_commands.verify: BOTH,
         comparison_commands.compare: BOTH,
-        comparison_commands.calibrate_muscles: BOTH,
+        comparison_commands.calibrate: BOTH,
         comparison_commands.fit_cost: BOTH,
         comparison_commands.average: BOTH,
+        question_commands.ask: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,
         study_commands.dataset: BOTH,
     },
-    "Questions about a trial": {
-        question_commands.contributions: BOTH,
-        question_commands.margins: BOTH,
-        question_commands.what_if: BOTH,
-    },
     "Recordings": {
         recording_commands.init: QUIET,
         recording_commands.check: BOTH,
-        recording_commands.calibrate: (),
         recording_commands.convert: QUIET,
-        recording_commands.synthesize: QUIET,
     },
     "Look at results, hand them on": {
         result_commands.report: QUIET,
@@ -279,7 +277,8 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         result_commands.plot: QUIET,
         result_commands.export: QUIET,
     },
-    "What there is, and how fast": {list_commands.list_: BOTH, list_commands.benchmark: BOTH},
+    "What there is": {list_commands.list_: BOTH},
+    OF_DEVELOPERS: {recording_commands.synthesize: QUIET, list_commands.benchmark: BOTH},
 }
 """The commands by purpose, in the order of the help."""
 

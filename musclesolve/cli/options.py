@@ -45,13 +45,25 @@ Json = Annotated[
 ]
 
 
-def output_option(text: str) -> Any:
-    """The option -o with its help."""
-    return typer.Option("-o", "--output", help=text)
+RESULTS = Path("results")
+"""Folder of what commands write without -o."""
+
+
+def output_option(text: str, default: str = "") -> Any:
+    """The option -o with its help; default: where a command writes without it."""
+    return typer.Option(
+        "-o", "--output", help=f"{text.rstrip('.')}; default: {default}." if default else text
+    )
+
+
+def results_of(output: Path | None, source: Path) -> Path:
+    """The folder of -o; without it results/NAME, by the name of the file that the command reads."""
+    return RESULTS / (source.stem or source.resolve().name) if output is None else output
 
 
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
-Output = Annotated[Path, output_option("Folder for result.nc and the page.")]
+BY_NAME = f"{RESULTS}/NAME, by the name of the file"
+Output = Annotated[Path | None, output_option("Folder for result.nc and the page.", BY_NAME)]
 
 
 def _questions(text: str) -> list[str]:

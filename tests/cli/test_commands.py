@@ -313,3 +313,25 @@ def test_an_option_of_questions_may_be_repeated():
         assert CliRunner().invoke(app, words).exit_code == 0
     assert answered == ["margins", "what_if", "contributions"]
     assert CliRunner().invoke(app, ["--questions", "weather"]).exit_code == 2
+
+
+def test_without_the_option_of_the_output_a_command_writes_into_results(
+    call, pipeline, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    pipeline(result())
+    assert call("run", "walk.toml").exit_code == 0
+    assert (tmp_path / "results" / "walk" / "result.nc").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["why"], "is none of contributions, margins, what-if"),
+        (["contributions", "--side", "r"], "--side is for margins and what-if"),
+        (["what-if"], "needs a scenario"),
+    ],
+)
+def test_a_question_has_its_options(call, words, said):
+    done = call("ask", words[0], "trial.toml", *words[1:])
+    assert done.exit_code == 2 and said in " ".join(done.output.replace("│", " ").split())

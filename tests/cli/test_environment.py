@@ -72,7 +72,7 @@ def test_every_command_in_a_folder_that_is_gone(tmp_path, monkeypatch):
             ["convert", "a.trc", "-o", "b.trc"],
             ["synthesize", "-o", "o"],
         ),
-        *(["calibrate", "c.toml"], ["list", "muscles", "--database", "m.toml"], ["benchmark", "a.toml"]),
+        *(["check", "c.toml"], ["list", "muscles", "--database", "m.toml"], ["benchmark", "a.toml"]),
         ["compare", "a.toml", "--cost", "stress_cubed", "--cost", "force_squared", "-o", "o"],
     ]
     for command in commands:

@@ -125,7 +125,6 @@ COMMANDS = {
     "plot": ["plot", "{file}", "-o", "{out}"],
     "average": ["average", "{file}", "-o", "{out}"],
     "convert": ["convert", "{file}", "-o", "{folder}/new.trc"],
-    "calibrate": ["calibrate", "{file}"],
     "list": ["list", "muscles", "--database", "{file}"],
     "benchmark": ["benchmark", "{file}", "-o", "{out}"],
 }

@@ -8,7 +8,17 @@ import typer
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
-from musclesolve.cli.options import Cost, Side, Solver, TrialFile, output_option, with_settings
+from musclesolve.cli.options import (
+    BY_NAME,
+    RESULTS,
+    Cost,
+    Side,
+    Solver,
+    TrialFile,
+    output_option,
+    results_of,
+    with_settings,
+)
 from musclesolve.cli.printing import finish, progress
 from musclesolve.constants import AVERAGE_FILE
 from musclesolve.laboratory.recording.command_settings import CommandSettings, command_arguments
@@ -20,7 +30,9 @@ if TYPE_CHECKING:
 @with_settings(CommandSettings, command_arguments("compare"))
 def compare(
     trial: TrialFile,
-    output: Annotated[Path, output_option("Folder for the comparison and its figures.")],
+    output: Annotated[
+        Path | None, output_option("Folder for the comparison and its figures.", BY_NAME)
+    ] = None,
     solver: Solver = None,
     side: Side = BOTH,
     **settings: Any,
@@ -37,7 +49,13 @@ def compare(
 
     with progress() as report:
         result, paths = compare_into(
-            output, trial, settings["costs"], solver, side, report, settings["on_infeasible"]
+            results_of(output, trial),
+            trial,
+            settings["costs"],
+            solver,
+            side,
+            report,
+            settings["on_infeasible"],
         )
     facts = comparison_facts(result)
     parts: list[RenderableType] = [summary(facts), ""] if facts else []
@@ -50,7 +68,7 @@ def compare(
 @with_settings(CommandSettings, command_arguments("average"))
 def average(
     result: Annotated[list[Path], typer.Argument(metavar="RESULT.nc", help="Results of `musclesolve run`.")],
-    output: Annotated[Path, output_option("Folder for average.nc and its figures.")],
+    output: Annotated[Path, output_option("Folder for average.nc and its figures.")] = RESULTS / "average",
     **settings: Any,
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
@@ -75,12 +93,12 @@ def average(
 
 
 @with_settings(CommandSettings, command_arguments("calibrate_muscles"))
-def calibrate_muscles(
+def calibrate(
     trial: Annotated[
         list[Path],
         typer.Argument(metavar="TRIAL.toml", help="Trials of one person, with EMG or fascicle lengths."),
     ],
-    output: Annotated[Path, output_option("File of the person's muscles (.toml).")],
+    output: Annotated[Path, output_option("File of the person's muscles (.toml).")] = RESULTS / "person.toml",
     strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
     osim: Annotated[
         Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
@@ -131,7 +149,7 @@ def calibrate_muscles(
         "\n".join(calibration_lines(done.person, done.found, undetermined, sentences)),
     ]
     finish(
-        "calibrate-muscles",
+        "calibrate",
         text,
         lambda: calibration_document(done.person, done.found, undetermined, sentences),
         paths,
@@ -143,7 +161,9 @@ def fit_cost(
     trial: Annotated[
         list[Path], typer.Argument(metavar="TRIAL.toml", help="Trials of one person, with EMG.")
     ],
-    output: Annotated[Path, output_option("Folder for cost_fit.nc, its table and its figure.")],
+    output: Annotated[
+        Path | None, output_option("Folder for cost_fit.nc, its table and its figure.", BY_NAME)
+    ] = None,
     side: Side = BOTH,
     **settings: Any,
 ) -> None:
@@ -154,6 +174,7 @@ def fit_cost(
     from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
     from musclesolve.studies.calibration.cost_from_emg import fit_cost
 
+    output = results_of(output, trial[0])
     family = settings.get("family") or ("general_power",)
     with progress() as report, reserved(output):
         fit = fit_cost(trial, family[0] if len(family) == 1 else family, side, settings.get("delay"), report)

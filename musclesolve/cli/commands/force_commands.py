@@ -11,6 +11,7 @@ from rich.table import Table
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.finished_result import finish_result, report_pages
 from musclesolve.cli.options import (
+    RESULTS,
     Coordinates,
     Cost,
     Figures,
@@ -24,6 +25,7 @@ from musclesolve.cli.options import (
     cost_names,
     drawn_figures,
     output_option,
+    results_of,
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, progress
@@ -46,7 +48,7 @@ from musclesolve.tables.settings import settings_of
 
 
 def demo(
-    output: Output = Path("demo-output"),
+    output: Annotated[Path, output_option("Folder for result.nc and the page.")] = Path("demo-output"),
     figures: Figures = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
@@ -60,7 +62,7 @@ def run(
     trial: Annotated[
         list[Path], typer.Argument(metavar="TRIAL.toml", help="Trial files, or folders of trial files.")
     ],
-    output: Output,
+    output: Output = None,
     cost: Cost = None,
     solver: Solver = None,
     side: Side = BOTH,
@@ -87,16 +89,17 @@ def run(
             raise typer.BadParameter(f"{option} is for one trial, without --jobs, --scheduler and --again")
         if many:
             how = {"jobs": jobs, "scheduler": scheduler, "again": again, "questions": questions or ()}
-            analyze_many(trial, output, figures, options, **how)
+            analyze_many(trial, output or RESULTS, figures, options, **how)
         else:
-            analyze("run", trial[0], output, figures, uncertainty, seed, show, questions or (), **options)
+            folder = results_of(output, trial[0])
+            analyze("run", trial[0], folder, figures, uncertainty, seed, show, questions or (), **options)
 
 
 @with_settings(ModelSettings, share_arguments())
 def share(
     model: Model,
     coordinates: Coordinates,
-    output: Output,
+    output: Output = None,
     moments: Moments = None,
     loads: Loads = None,
     solver: Solver = None,
@@ -116,7 +119,11 @@ def share(
     options = {"side": side, "loads": loads, "solver": solver, **settings}
     with progress() as report:
         result, paths = share_into(
-            output, (model, coordinates, moments), options, report, figures=figures is True
+            results_of(output, coordinates),
+            (model, coordinates, moments),
+            options,
+            report,
+            figures=figures is True,
         )
     finish_result("share", result, paths, page=figures is not False)
 

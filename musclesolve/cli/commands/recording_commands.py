@@ -13,6 +13,7 @@ from musclesolve.cli.errors import INPUT_AT_FAULT
 from musclesolve.cli.printing import (
     complain,
     console,
+    finish,
     mode,
     print_document,
     print_files,
@@ -119,17 +120,23 @@ def _print_draft(draft: "FolderDraft", paths: list[Path]) -> None:
 def check(
     trial: Annotated[
         Path,
-        typer.Argument(metavar="TRIAL.toml", help="The trial file, the study file of many, or their folder."),
+        typer.Argument(
+            metavar="TRIAL.toml",
+            help="The trial file, the study file of many, their folder, or a camera file.",
+        ),
     ],
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error.
 
     A study: the problems of every trial that is not excluded. A folder: of every trial file in it, or of its study.
+    A camera file: reprojection errors of the control points, and camera positions.
     """
     from musclesolve.cli.tables import trial_tables
-    from musclesolve.tables.document import is_study
+    from musclesolve.tables.document import is_camera_file, is_study
 
-    if trial.is_dir() or is_study(trial):
+    if is_camera_file(trial):
+        _check_cameras(trial)
+    elif trial.is_dir() or is_study(trial):
         from musclesolve.studies.study.check_study import check_folder, check_study
 
         with progress() as reported:
@@ -142,6 +149,15 @@ def check(
         with progress() as reported:
             report = check_with_questions(trial, reported)
         _finish_check(report, lambda: trial_tables.check_tables(report), map(str, report.of("error")))
+
+
+def _check_cameras(path: Path) -> None:
+    """Print reprojection errors and positions of the cameras of a camera file."""
+    from musclesolve.cli.tables.calibration_tables import camera_table
+    from musclesolve.laboratory.files.cameras.camera_file import read_camera_file
+
+    file = read_camera_file(path)
+    finish("check", [camera_table(file)], lambda: {"cameras": [fit.camera.name for fit in file.calibrations]})
 
 
 def _finish_check(
@@ -164,16 +180,6 @@ def _finish_check(
         print_plain(report.verdict)
     if code:
         raise typer.Exit(code)
-
-
-def calibrate(
-    cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
-) -> None:
-    """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
-    from musclesolve.cli.tables.calibration_tables import camera_table
-    from musclesolve.laboratory.files.cameras.camera_file import read_camera_file
-
-    console().print(camera_table(read_camera_file(cameras)))
 
 
 @options.with_settings(CommandSettings, command_arguments("convert"))

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 
 from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import drawn_figures, output_option, with_settings
+from musclesolve.cli.options import BY_NAME, drawn_figures, output_option, results_of, with_settings
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.laboratory.plotting.page.page_style import PageStyle, page_style
 from musclesolve.laboratory.recording.command_settings import (
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 @with_settings(CommandSettings, command_arguments("many", "study", "figures"))
 def study(
     file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")],
-    output: Annotated[Path, output_option("Folder for the page, the tables and all trials.")],
+    output: Annotated[
+        Path | None, output_option("Folder for the page, the tables and all trials.", BY_NAME)
+    ] = None,
     figures: Annotated[
         bool | None,
         typer.Option(
@@ -55,7 +57,7 @@ def study(
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
     drawn = bool(drawn_figures(figures, style))
     with page_style(style), progress() as report:
-        result, paths = study_into(output, file, figures=drawn, progress=report, **settings)
+        result, paths = study_into(results_of(output, file), file, figures=drawn, progress=report, **settings)
     for record in result.computed.records.values():
         if record.message:
             complain(f"{record.name}: {record.message}")
@@ -75,7 +77,7 @@ def dataset(
             help="Folders with trials, B3D files, or one study file: models with kinematics and loads, recordings.",
         ),
     ],
-    output: Annotated[Path, output_option("Folder of the data set.")],
+    output: Annotated[Path | None, output_option("Folder of the data set.", BY_NAME)] = None,
     estimate: Annotated[
         bool,
         typer.Option("--estimate", help="Print the time and size of the whole data set, from a few trials."),
@@ -86,6 +88,7 @@ def dataset(
 
     A trial at fault costs itself alone. The same command goes on after a stop, and computes nothing twice.
     """
+    output = results_of(output, sources[0])
     if estimate:
         from musclesolve.studies.dataset.compute_dataset import estimate_dataset
 

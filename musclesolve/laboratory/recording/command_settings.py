@@ -255,7 +255,7 @@ class CompareSettings(Settings):
 
 
 class MuscleCalibrationSettings(Settings):
-    """Options of `calibrate-muscles`."""
+    """Options of `calibrate`."""
 
     free: tuple[str, ...] | None = setting(
         "what is fitted, such as strength=groups or optimal_fiber_length=soleus,gastrocnemius; by what was measured "
@@ -384,17 +384,17 @@ class DataSetOptions(Settings):
 
 
 class MarginSettings(Settings):
-    """Options of `margins`."""
+    """Options of `ask margins`."""
 
     strength: tuple[str, ...] = setting(
-        "a muscle or group that is weak already, such as triceps_surae=0.8",
+        "margins: a muscle or group that is weak already, such as triceps_surae=0.8",
         default=(),
         metavar="MUSCLE=FACTOR",
     )
     path: str | None = setting(
-        "muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
+        "margins: muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
     )
-    pairs: bool = setting("also pairs of groups that are weak together", default=False)
+    pairs: bool = setting("margins: also pairs of groups that are weak together", default=False)
 
 
 class CostFitSettings(Settings):
@@ -415,13 +415,13 @@ class CostFitSettings(Settings):
 
 
 class WhatIfSettings(Settings):
-    """Options of `what-if`."""
+    """Options of `ask what-if`."""
 
     scenarios: tuple[str, ...] = setting(
-        "a scenario: soleus=0.5 or triceps_surae_r=0 is a strength; torque.ankle_dorsiflexion=-30:0: best torque "
-        "within limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; sharing.cost=stress_cubed, "
-        "muscles.passive=calibrated: settings",
-        required=True,
+        "what-if: a scenario: soleus=0.5 or triceps_surae_r=0 is a strength; torque.ankle_dorsiflexion=-30:0: best "
+        "torque within limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; "
+        "sharing.cost=stress_cubed, muscles.passive=calibrated: settings",
+        default=(),
         option="--set",
         metavar="[NAME:] KEY=VALUE,...",
     )

@@ -297,7 +297,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
                 "bad_format",
                 Path(person),
                 "this is not a file of one person's muscles",
-                "a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
+                "a file with [person] and [[parameter]], as musclesolve calibrate writes it",
                 "name such a file; a model has its own muscles where none is named",
             )
         person = read_person(person)

@@ -72,7 +72,7 @@ def test_a_trial_from_cameras_is_the_trial_from_its_markers(tmp_path: Path) -> N
 
 def test_the_calibration_is_reported(tmp_path: Path) -> None:
     with_cameras(tmp_path, 0.5)
-    done = typed("calibrate", tmp_path / "walk.toml")
+    done = typed("check", tmp_path / "walk.toml")
     assert done.exit_code == 0, done.output
     assert "P18" in done.output and "camera_4" in done.output and "root mean square" in done.output
     fits = ms.laboratory.read_camera_file(tmp_path / "walk.toml").calibrations
@@ -85,7 +85,7 @@ def test_a_wrong_camera_file_is_one_message(tmp_path: Path) -> None:
     trial = with_cameras(tmp_path)
     lines = (tmp_path / "walk_camera_2_points.csv").read_text().splitlines()
     (tmp_path / "walk_camera_2_points.csv").write_text("\n".join(lines[:5]))
-    done = typed("calibrate", tmp_path / "walk.toml")
+    done = typed("check", tmp_path / "walk.toml")
     assert done.exit_code == 2 and "4 control points do not determine" in done.output
     with pytest.raises(ms.InputError, match=r"walk\.toml.*camera_2"):
         ms.read_trial(trial)

@@ -198,7 +198,7 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     trial = write_known_trial(tmp_path, first)
     text = trial.read_text(encoding="utf-8")
     output = tmp_path / "person.toml"
-    words = [*("calibrate-muscles", str(trial), "-o", str(output), "--side", "r")]
+    words = [*("calibrate", str(trial), "-o", str(output), "--side", "r")]
     done = typed(*words, "--json", "--figures", tmp_path / "figures")
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)

@@ -119,7 +119,7 @@ def test_facts_of_contact_forces_and_work(found):
 
 
 def test_the_command_writes_contributions(tmp_path):
-    out = typed("contributions", reference_stride(), "-o", tmp_path, "--json")
+    out = typed("ask", "contributions", reference_stride(), "-o", tmp_path, "--json")
     assert out.exit_code == 0, out.output
     assert json.loads(out.stdout)["contacts"] == ["rocker", "point", "foot"]
     names = {path.name for path in tmp_path.iterdir()}

@@ -84,7 +84,7 @@ def test_what_is_weak_already_raises_the_margins_of_others(found):
 
 def test_a_weakness_that_makes_frames_impossible_is_said_in_tables_and_exit_code(tmp_path):
     trial = str(reference_stride())
-    command = ["margins", trial, "-o", str(tmp_path), "--side", "r", "--strength", "triceps_surae=0"]
+    command = ["ask", "margins", trial, "-o", str(tmp_path), "--side", "r", "--strength", "triceps_surae=0"]
     out = typed(*command)
     assert out.exit_code == 3, out.output
     answer = xr.open_dataset(tmp_path / "margins.nc")
@@ -96,7 +96,7 @@ def test_a_weakness_that_makes_frames_impossible_is_said_in_tables_and_exit_code
 
 def test_the_command_writes_margins(tmp_path):
     trial = str(reference_stride())
-    out = typed("margins", trial, "-o", tmp_path, "--json", "--side", "r")
+    out = typed("ask", "margins", trial, "-o", tmp_path, "--json", "--side", "r")
     assert out.exit_code == 0, out.output
     document = json.loads(out.stdout)
     assert {path.name for path in tmp_path.iterdir()} >= {"margins.nc", "margins.csv", "strength_margins.png"}
@@ -119,7 +119,7 @@ def test_a_folder_holds_the_answers_on_one_trial(tmp_path):
     other.write_bytes(reference_stride().read_bytes())
     answer = xr.Dataset(attrs=trial_from(other, tmp_path))
     answer.to_netcdf(tmp_path / "what_if.nc")
-    out = typed("margins", reference_stride(), "-o", tmp_path)
+    out = typed("ask", "margins", reference_stride(), "-o", tmp_path)
     assert out.exit_code == 2 and not (tmp_path / "margins.nc").exists()
 
 
@@ -138,7 +138,7 @@ def test_what_cannot_be_asked(tmp_path):
     with refused("conflict", "tendon"):
         margins(ms.read_trial(reference_stride()).with_settings(muscles={"tendon": "elastic"}))
     trial = str(reference_stride())
-    out = typed("margins", trial, "-o", tmp_path, "--strength", "torque.ankle=1:2")
+    out = typed("ask", "margins", trial, "-o", tmp_path, "--strength", "torque.ankle=1:2")
     assert out.exit_code == 2
 
 

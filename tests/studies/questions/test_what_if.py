@@ -254,7 +254,17 @@ def test_effort_counts_frames_with_a_solution_in_both(found):
 
 def test_the_command_writes_scenarios(tmp_path):
     words = ["--set", "weak: triceps_surae=0.7", "--set", "torque.ankle_dorsiflexion=-20:0"]
-    arguments = ["what-if", str(reference_stride()), "-o", str(tmp_path), "--side", "r", "--json", *words]
+    arguments = [
+        "ask",
+        "what-if",
+        str(reference_stride()),
+        "-o",
+        str(tmp_path),
+        "--side",
+        "r",
+        "--json",
+        *words,
+    ]
     out = typed(*arguments)
     assert out.exit_code in (0, 3), out.output
     names = [each["scenario"] for each in json.loads(out.stdout)["scenarios"]]

@@ -93,7 +93,7 @@ class Questions:
                     where="Scenarios",
                     problem="no scenario is stated",
                     expected=f"one a line, such as {EXAMPLE}",
-                    remedy="write what is changed, as `musclesolve what-if --set` takes it",
+                    remedy="write what is changed, as `musclesolve ask what-if --set` takes it",
                 )
             self.desk.start(TITLES[self._name], "answer", result=self.desk.result, question=self._name)
 
