@@ -239,8 +239,9 @@ class Problem:
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
-        kept = {"upper", "reserve_weight", "source_frames"}  # change no moment of a muscle
-        outdated = ["valid"] if arrays.keys() <= kept else ["valid", "moment_matrix"]
+        outdated = (
+            ["valid", "moment_matrix"] if arrays.keys() & {"moment_arm", "force_capacity"} else ["valid"]
+        )
         if "moment_arm" in arrays:
             outdated += ["largest_arm", "crossed"]
         for cached in outdated:

@@ -28,7 +28,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.messages import as_text, unknown_name, with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.sharing.analysis.linear_program import Ends, blocks, ends_of, minimize
+from musclesolve.sharing.analysis.linear_program import Ends, Optimum, blocks, ends_of, minimize_several
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
@@ -73,12 +73,16 @@ def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRan
     numbers = chosen_muscles(check_problem(problem), muscles)
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     sides = (1.0, span.least, span.gap_least), (-1.0, span.greatest, span.gap_greatest)
-    for which in blocks(np.flatnonzero(problem.valid)):
+    signs = np.array([sign * np.eye(problem.n_muscles)[muscle] for muscle in numbers for sign, *_ in sides])
+    for which in blocks(np.flatnonzero(problem.valid), max(MOST_NUMBERS // max(signs.size, 1), 1)):
         part = problem.frames(which)
+        costs = np.broadcast_to(signs[:, None], (len(signs), len(which), problem.n_muscles))
+        program = part.moment_matrix, part.moment, part.lower, part.upper
+        optima = minimize_several(*program, costs)
         for muscle in numbers:
             capacity = part.force_capacity[:, muscle]
             for sign, end, gap in sides:
-                ends = _least_activation(part, muscle, sign)
+                ends = _least_activation(part, muscle, sign, next(optima))
                 force = sign * capacity * ends.found
                 end[which, muscle] = force
                 gap[which, muscle] = capacity * (ends.found - ends.proved) + 4.0 * UNIT_ROUNDING * np.abs(
@@ -87,8 +91,12 @@ def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRan
     return span.drop_frame_axis() if problem.single_frame else span
 
 
-def _least_activation(problem: Problem, muscle: int, sign: float) -> Ends:
-    """The least activation of a muscle times a sign, for valid frames."""
+MOST_NUMBERS = 4_000_000
+"""Largest size of the variables of all programs of a block of frames, which are in memory at once."""
+
+
+def _least_activation(problem: Problem, muscle: int, sign: float, optimum: Optimum) -> Ends:
+    """The least activation of a muscle times a sign, for valid frames, from the optimum of its program."""
     bounds = [sign * bound[:, muscle] for bound in (problem.lower, problem.upper)]
 
     def held(number: Array) -> Problem:
@@ -96,8 +104,6 @@ def _least_activation(problem: Problem, muscle: int, sign: float) -> Ends:
         lower[:, muscle] = upper[:, muscle] = sign * number
         return problem.with_arrays(lower=lower, upper=upper)
 
-    cost = sign * np.eye(problem.n_muscles)[muscle]
-    optimum = minimize(problem.moment_matrix, problem.moment, problem.lower, problem.upper, cost)
     number = sign * optimum.x[:, muscle]
     return ends_of(held, optimum, optimum.x, number, np.minimum(*bounds), np.maximum(*bounds))
 

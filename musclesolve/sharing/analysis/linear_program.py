@@ -16,8 +16,8 @@ the edge of reach, moments as given and moments to round-off may differ in wheth
 the number found holds for moments that differ by r.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -55,40 +55,51 @@ def minimize(matrix: Array, right: Array, lower: Array, upper: Array, cost: Arra
     (T, k) or (k,); all others are finite. Equations that no variables satisfy to a unit in the last place are satisfied
     to the round-off of computing them, if any variables do.
     """
-    frames, rows, size = matrix.shape
+    frames, _, size = matrix.shape
     lower, upper, cost = (np.broadcast_to(each, (frames, size)) for each in (lower, upper, cost))
-    optimum = Optimum(*(np.full((frames, length), np.nan) for length in (size, rows, rows)))
+    (optimum,) = minimize_several(matrix, right, lower, upper, cost[None])
+    return optimum
+
+
+def minimize_several(
+    matrix: Array, right: Array, lower: Array, upper: Array, costs: Array
+) -> Iterator[Optimum]:
+    """The optima for several costs (Q, T, k), each found from the optimum for the one before; see `minimize`."""
+    (count, frames, size), rows = costs.shape, matrix.shape[1]
+    numbers = [np.full((count, frames, length), np.nan) for length in (size, rows, rows)]
     which = np.arange(frames)
     for units in (1.0, size + 8.0):
         if not which.size:
             break
-        given = [array[which] for array in (matrix, right, lower, upper, cost)]
-        x, multiplier, solved, infeasible = _solved(given, units)
-        optimum.x[which[solved]], optimum.multiplier[which[solved]] = x[solved], multiplier[solved]
-        optimum.proof[which[infeasible]] = multiplier[infeasible]
-        which = which[infeasible]
-    return replace(optimum, x=_meeting(matrix, right, lower, upper, optimum.x))
+        given = [array[which] for array in (matrix, right, lower, upper)]
+        x, multiplier, solved, infeasible = _solved(given, costs[:, which], units)
+        for array, found, where in zip(
+            numbers, (x, multiplier, multiplier), (solved, solved, infeasible), strict=True
+        ):
+            array[:, which] = np.where(where[:, :, None], found, array[:, which])
+        which = which[infeasible.any(axis=0)]
+    for x, multiplier, proof in zip(*numbers, strict=True):
+        yield Optimum(_meeting(matrix, right, lower, upper, x)[0], multiplier, proof)
 
 
-def _solved(given: list[Array], units: float) -> tuple[Array, Array, Mask, Mask]:
-    """Variables, multipliers, and which frames have an optimum or a proof of the contrary."""
+def _solved(given: list[Array], costs: Array, units: float) -> tuple[Array, Array, Mask, Mask]:
+    """Variables, multipliers, and which frames have an optimum or a proof of the contrary; the axis of costs first."""
     from musclesolve.sharing.kernel.simplex import INFEASIBLE, OPTIMAL, SIMPLEX
 
-    frames, rows, size = given[0].shape
-    x, multiplier = np.empty((frames, size)), np.empty((frames, rows))
-    claim, steps = np.empty(frames, np.int64), np.empty(frames, np.int64)
+    (count, frames, size), rows = costs.shape, given[0].shape[1]
+    x, multiplier = np.empty((count, frames, size)), np.empty((count, frames, rows))
+    claim, steps = np.empty((count, frames), np.int64), np.empty((count, frames), np.int64)
     table = [np.empty((rows, columns)) for columns in (size, size + rows, size + rows)]
     vectors = [np.empty(length) for length in 7 * [rows] + 6 * [size]]
     numbers = [np.empty(length, np.int64) for length in (size, rows, rows)]
-    SIMPLEX.load()(
-        *map(np.ascontiguousarray, given), units, x, multiplier, claim, steps, *table, *vectors, *numbers
-    )
+    arrays = map(np.ascontiguousarray, (*given, costs))
+    SIMPLEX.load()(*arrays, units, x, multiplier, claim, steps, *table, *vectors, *numbers)
     return x, multiplier, claim == OPTIMAL, claim == INFEASIBLE
 
 
-def blocks(frames: Indices) -> list[Indices]:
-    """Numbers of frames in blocks of at most BLOCK."""
-    return [frames[first : first + BLOCK] for first in range(0, len(frames), BLOCK)]
+def blocks(frames: Indices, most: int = BLOCK) -> list[Indices]:
+    """Numbers of frames in blocks of at most so many."""
+    return [frames[first : first + most] for first in range(0, len(frames), most)]
 
 
 def with_columns(problem: Problem, arm: Array, capacity: Array, lower: Array, upper: Array) -> Problem:
@@ -109,30 +120,36 @@ def missed(problem: Problem, activation: Array) -> tuple[Array, Array]:
 
 
 def _missed(matrix: Array, right: Array, x: Array) -> tuple[Array, Array]:
-    sizes = np.matmul(np.abs(matrix), np.abs(x)[:, :, None])[:, :, 0] + np.abs(right)
-    return right - np.matmul(matrix, x[:, :, None])[:, :, 0], (x.shape[1] + 8) * UNIT_ROUNDING * sizes
+    terms = matrix * x[:, None, :]
+    lacking = right - terms.sum(axis=2)
+    sizes = np.abs(terms, out=terms).sum(axis=2) + np.abs(right)
+    return lacking, (x.shape[1] + 8) * UNIT_ROUNDING * sizes
 
 
-def _meeting(matrix: Array, right: Array, lower: Array, upper: Array, x: Array) -> Array:
+def _meeting(matrix: Array, right: Array, lower: Array, upper: Array, x: Array) -> tuple[Array, Array, Array]:
     """Variables (T, k) that satisfy equations to round-off: those given, or changed a little by least squares.
 
-    A basic variable that round-off puts beyond a bound is at the bound instead; others then have to move for it.
+    A basic variable that round-off puts beyond a bound is at the bound instead; others then have to move for it. Also
+    what the equations lack, and the round-off of computing it, (T, m) each.
     """
     from scipy.optimize import lsq_linear
 
     x = np.clip(x, lower, upper)
+    lacking, rounding = _missed(matrix, right, x)
     for _ in range(2):
-        lacking, rounding = _missed(matrix, right, x)
-        for t in np.flatnonzero((np.abs(lacking) > rounding).any(axis=1)):
+        if not (left := np.flatnonzero((np.abs(lacking) > rounding).any(axis=1))).size:
+            break
+        for t in left:
             free, size = upper[t] > lower[t], np.where(rounding[t] > 0.0, rounding[t], 1.0)[:, None]
             unit = np.where(np.isfinite(upper[t]), upper[t] - lower[t], 1.0)[free]
             limits = [(bound[t] - x[t])[free] / unit for bound in (lower, upper)]
             if free.any():
-                rows, left = matrix[t][:, free] * unit / size, lacking[t] / size[:, 0]
+                rows, short = matrix[t][:, free] * unit / size, lacking[t] / size[:, 0]
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    x[t, free] += lsq_linear(rows, left, limits, method="bvls").x * unit
-        x = np.clip(x, lower, upper)
-    return x
+                    x[t, free] += lsq_linear(rows, short, limits, method="bvls").x * unit
+        x[left] = np.clip(x[left], lower[left], upper[left])
+        lacking[left], rounding[left] = _missed(matrix[left], right[left], x[left])
+    return x, lacking, rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +197,8 @@ def ends_of(
 
 def _met(problem: Problem, activation: Array, multiplier: Array) -> tuple[Mask, Array]:
     """Whether activations close to those given (T, n) meet the moments to round-off, and what this is worth (T,)."""
-    activation = _meeting(problem.moment_matrix, problem.moment, problem.lower, problem.upper, activation)
-    lacking, rounding = missed(problem, activation)
+    rows, bounds = (problem.moment_matrix, problem.moment), (problem.lower, problem.upper)
+    _, lacking, rounding = _meeting(*rows, *bounds, activation)
     met = np.all(np.abs(lacking) <= rounding, axis=1)
     worth: Array = (np.abs(multiplier) * (np.abs(lacking) + rounding)).sum(axis=1)
     return met, worth

@@ -272,11 +272,12 @@ def simplex(
     raw, start, tab, goal, base, sizes, held, left, phase_cost, scale, width, unit, slope, value, total, reduced,
     place, basis, fresh,
 ):  # fmt: skip
-    """Solve the program of every frame: matrix (T, m, k), right-hand sides (T, m), bounds and costs (T, k).
+    """Solve programs of every frame: matrix (T, m, k), right-hand sides (T, m), bounds (T, k), Q costs (Q, T, k).
 
-    Upper bounds may be infinite. The equations hold to so many `units` in the last place of their largest terms.
-    Results: x (T, k) within the bounds, multipliers (T, m) of the optimum or of a proof, claim and steps (T,). The
-    others are for work: raw (m, k), start and tab (m, k + m), goal to scale (m,), width to reduced and place (k,),
+    Upper bounds may be infinite. The equations hold to so many `units` in the last place of their largest terms. The
+    first cost of a frame starts from the variables of equations, each further one from the optimum of the one before.
+    Results: x (Q, T, k) within the bounds, multipliers (Q, T, m) of the optimum or of a proof, claim and steps (Q, T).
+    The others are for work: raw (m, k), start and tab (m, k + m), goal to scale (m,), width to reduced and place (k,),
     basis and fresh (m,).
     """
     hard, size = matrix.shape[1], matrix.shape[2]
@@ -296,8 +297,6 @@ def simplex(
             unit[j] = width[j]
             if width[j] == np.inf:
                 unit[j] = needed / largest if needed > 0.0 and largest > 0.0 else 1.0
-            place[j], value[j] = LOW if width[j] > 0.0 else FIXED, 0.0
-            slope[j] = cost[t, j] * unit[j]
         for k in range(hard):
             scale[k] = 0.0
             for j in range(size):
@@ -311,33 +310,41 @@ def simplex(
             goal[k] /= scale[k]
             base[k] /= scale[k]
         orthonormalize(start, raw, size)
-        for r in range(hard):
-            basis[r] = size + r
-            for j in range(size + hard):
-                tab[r, j] = start[r, j]
-        claim[t], steps[t] = FAILED, 0
-        for _ in range(RENEWALS):
-            most = MOST_STEPS * (hard + size)
-            found, taken = search(tab, start, goal, base, sizes, units, raw, total, slope, width, value, place, basis,
-                                  held, left, phase_cost, reduced, multiplier[t], most)  # fmt: skip
-            claim[t] = found
-            steps[t] += taken
-            if found == FAILED or (taken == 0 and steps[t] > 0) or not renew(tab, start, basis, fresh, size):
-                break
-        for k in range(hard):
-            multiplier[t, k] /= scale[k]
-        for j in range(size):
-            x[t, j] = min(max(lower[t, j] + unit[j] * value[j], lower[t, j]), upper[t, j])
-            if place[j] == HIGH:
-                x[t, j] = upper[t, j]
-            elif value[j] <= NOTHING:
-                x[t, j] = lower[t, j]
+        most = MOST_STEPS * (hard + size)
+        for q in range(cost.shape[0]):
+            for j in range(size):
+                slope[j] = cost[q, t, j] * unit[j]
+            if q == 0 or claim[q - 1, t] != OPTIMAL:
+                for j in range(size):
+                    place[j], value[j] = LOW if width[j] > 0.0 else FIXED, 0.0
+                for r in range(hard):
+                    basis[r] = size + r
+                    for j in range(size + hard):
+                        tab[r, j] = start[r, j]
+            claim[q, t], steps[q, t] = FAILED, 0
+            for _ in range(RENEWALS):
+                found, taken = search(tab, start, goal, base, sizes, units, raw, total, slope, width, value, place,
+                                      basis, held, left, phase_cost, reduced, multiplier[q, t], most)  # fmt: skip
+                claim[q, t] = found
+                steps[q, t] += taken
+                if found == FAILED or (taken == 0 and (q > 0 or steps[q, t] > 0)):
+                    break
+                if not renew(tab, start, basis, fresh, size):
+                    break
+            for k in range(hard):
+                multiplier[q, t, k] /= scale[k]
+            for j in range(size):
+                x[q, t, j] = min(max(lower[t, j] + unit[j] * value[j], lower[t, j]), upper[t, j])
+                if place[j] == HIGH:
+                    x[q, t, j] = upper[t, j]
+                elif value[j] <= NOTHING:
+                    x[q, t, j] = lower[t, j]
 
 
 MESSAGE = "compiling the simplex method of margins and ranges for this machine, once (a few seconds)"
 SIMPLEX = on_disk(MESSAGE, Path(__file__).parent)(
     simplex,
-    "r3? r2? r2? r2? r2? r",
-    "r2 r2 i1 i1",
+    "r3? r2? r2? r2? r3? r",
+    "r3 r3 i2 i2",
     "r2 r2 r2 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 r1 i1 i1 i1",
 )
