@@ -16,9 +16,9 @@ from .layers import jax_layer as jax_layer
 from .layers import torch_layer as torch_layer
 from .rate_limits import RateLimits as RateLimits
 from .solution_derivatives import solution_derivatives as solution_derivatives
-from .solver.batch import compile_kernel as compile_kernel
 from .solver.ipopt import Cyipopt as Cyipopt
 from .solver.ipopt import Ipopt as Ipopt
+from .solver.kernel_problem import compile_kernel as compile_kernel
 from .symbolic_program import Unknown as Unknown
 from .symbolic_program import motion_cost as motion_cost
 from .symbolic_program import program as program

@@ -4,8 +4,9 @@ In every frame, with the moments, bounds and reserves of `Problem`,
 
     minimize f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
 
-Linear constraints become moments of further muscles (linear_constraints.py), which every solver takes. Ipopt, through
-CasADi or through cyipopt, takes any constraint with the exact derivatives of its expression. The certificate is as in
+Linear constraints become moments of further muscles (linear_constraints.py), which every solver takes. Convex quadratic
+constraints beside convex costs are solved by Newton's method (solver/newton.py). Ipopt, through CasADi or through
+cyipopt, takes any constraint with the exact derivatives of its expression. The certificate is as in
 `certificate.py`, with multipliers mu_j of the constraints, mu_j >= 0 at a lower bound of c_j and <= 0 at an upper one:
 the pull on a muscle is (A^T lambda + J^T mu)_i, J = dc/da, and G is larger by
 
@@ -58,6 +59,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import exact_moments
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.endings import ending_notes, reasons
+from musclesolve.sharing.solver.newton import newton_within
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
 from musclesolve.sharing.status import Status, is_solved
@@ -102,7 +104,9 @@ class ExpressionConstraint:
             return True, True
         if self.body.in_pieces or self.body._functions["hessian"].jac_sparsity(0, 0).nnz():
             return False, False
-        curvature = np.linalg.eigvalsh(self.body.term_hessian(problem, problem.lower))
+        hessian = self.body.term_hessian(problem, problem.lower)
+        alike = bool((hessian == hessian[:1]).all())
+        curvature = np.linalg.eigvalsh(hessian[:1] if alike else hessian)
         rounding = SLACK * np.abs(curvature).max(initial=0.0)
         return bool((curvature >= -rounding).all()), bool((curvature <= rounding).all())
 
@@ -240,7 +244,8 @@ def solve_constrained(
         cost: a name or a Cost with smooth terms.
         constraints: of `expression_constraint`, one or a list.
         solver: a name or a solver object. None: the solver that `solve` takes for the cost if all constraints are
-            linear, else "ipopt". Constraints that are not linear need "ipopt" (CasADi) or "cyipopt".
+            linear, "batch" for convex costs within linear and convex quadratic constraints, with "ipopt" for frames
+            that it leaves, else "ipopt". Other constraints need "ipopt" (CasADi) or "cyipopt".
 
     Raises:
         InputError: unknown cost or solver, a solver that does not take the cost or the constraints, a cost with levels
@@ -253,24 +258,26 @@ def solve_constrained(
         >>> ms.sharing.solve_constrained(problem, "force_squared", [held]).activation.round(6).tolist()
         [0.2, 0.4]
     """
-    from musclesolve.sharing.solver.ipopt import minimize_frames
-
     problem = check_problem(problem, "solve_constrained")
     chosen = check_smooth_cost(cost, problem, "minimized within constraints")
     chosen.check_names(*problem.names)
     listed = checked_constraints(constraints, problem)
     curved = [constraint.name for constraint in listed if not constraint.linear]
-    method = find_solver(solver or (SOLVERS[0] if curved else able_solver(chosen)))
-    if curved and method.name not in SOLVERS:
-        fault = f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear"
+    original, problem = problem, within_domain(problem, chosen)
+    held = Constraints.of(problem, chosen, listed)
+    held = held.frames(np.flatnonzero(problem.valid & ~empty_box(problem)))
+    newton_first = bool(curved) and "nonconvex" not in chosen.needs and solver in (None, USUAL_SOLVER)
+    newton_first = newton_first and held.surely_convex
+    usual = USUAL_SOLVER if newton_first else SOLVERS[0]
+    method = find_solver(solver or (usual if curved else able_solver(chosen)))
+    if curved and not newton_first and method.name not in SOLVERS:
+        fault = f"{method.name} takes linear constraints and convex quadratic ones; {', '.join(curved)} is neither"
         expected = f"one of {', '.join(map(str, SOLVERS))}"
         raise input_error("unfit_solver", problem=fault, expected=expected, remedy="solver='ipopt'")
     if problem.reserve_weight is not None and method.name not in (*SOLVERS, USUAL_SOLVER):
         fault = f"{method.name} takes no constraints beside reserves"
         expected = f"one of {', '.join((USUAL_SOLVER, *SOLVERS))}"
         raise input_error("unfit_solver", problem=fault, expected=expected)
-    original, problem = problem, within_domain(problem, chosen)
-    held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
@@ -279,16 +286,21 @@ def solve_constrained(
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
-        frames = held.frames(which)
+        frames = held
         for t, j in np.argwhere(~np.isfinite(frames.value(frames.middle)))[:1]:
             where, expected = f"the constraint {listed[j].name}", "a finite value between the bounds"
             fault = f"it has no value halfway between the bounds of frame {which[t]}"
             raise input_error("bad_cost", where=where, problem=fault, expected=expected)
-        if curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
-            with CASADI:
-                bodies = tuple(constraint.body for constraint in listed)
-                limits = frames.size_at_rest(), frames.lower, frames.upper
-                attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
+        if newton_first:
+            attempt, further = newton_within(frames)
+            sure = frames.of_active(attempt.activation, further)
+            numbers = attempt.activation, attempt.reserve, attempt.multiplier
+            left = np.flatnonzero(~frames.certificate(*numbers, sure).holds)
+            if left.size and chosen.symbolic:
+                again, further[left] = frames.frames(left).by_ipopt(find_solver(SOLVERS[0]))
+                attempt.store(left, again)
+        elif curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
+            attempt, further = frames.by_ipopt(method)
         else:
             attempt, further = frames.minimize(method)
         further = frames.of_active(attempt.activation, further)
@@ -381,9 +393,11 @@ class Constraints:
 
     def frames(self, which: Indices) -> "Constraints":
         """Some frames, by number."""
-        return replace(
+        some = replace(
             self, problem=self.problem.frames(which), lower=self.lower[which], upper=self.upper[which]
         )
+        some.__dict__.update({name: self.__dict__[name] for name in ("convex",) if name in self.__dict__})
+        return some
 
     def value(self, activation: Array) -> Array:
         """Values of the constraints, (T, j)."""
@@ -474,17 +488,31 @@ class Constraints:
             return (f"Where the solver ended in frame {number[t]}, {enumerated(parts)}; {unknown}.",)
         return ()
 
-    def as_moments(self, at: Array) -> tuple[Problem, Array]:
+    def as_moments(
+        self, at: Array, jacobian: Array | None = None, value: Array | None = None
+    ) -> tuple[Problem, Array]:
         """The problem with tangents of constraints at activations (T, n) as further moments, and their sizes h (T, j).
 
-        Only bounds that surely allow a convex set count: their tangents exclude nothing of it.
+        Only bounds that surely allow a convex set count: their tangents exclude nothing of it. `jacobian` (T, j, n) and
+        `value` (T, j) are those at these activations, if computed already.
         """
         above, below = self.convex
-        slope = np.where((above | below)[:, :, None], self.jacobian(at), 0.0)
-        offset = np.where(above | below, self.value(at), 0.0) - np.einsum("tjn,tn->tj", slope, at)
+        jacobian = self.jacobian(at) if jacobian is None else jacobian
+        value = self.value(at) if value is None else value
+        slope = np.where((above | below)[:, :, None], jacobian, 0.0)
+        offset = np.where(above | below, value, 0.0) - np.einsum("tjn,tn->tj", slope, at)
         bounds = np.where(below, self.lower, -np.inf), np.where(above, self.upper, np.inf)
         size = self.size(slope)
         return with_constraints(self.problem, slope, offset, *bounds, size), size
+
+    def by_ipopt(self, method: Solver) -> tuple[Attempt, Array]:
+        """Minimize with the expressions of the constraints: the attempt, and the multipliers mu (T, j)."""
+        from musclesolve.sharing.solver.ipopt import minimize_frames
+
+        with CASADI:
+            bodies = tuple(constraint.body for constraint in self.constraints)
+            limits = self.size_at_rest(), self.lower, self.upper
+            return minimize_frames(self.problem, self.cost, method, None, bodies, limits)
 
     def minimize(self, method: Solver) -> tuple[Attempt, Array]:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""

@@ -256,7 +256,7 @@ def test_what_is_no_constraint_is_refused():
             expression_constraint("c", lambda a, f, data: a[0], **bounds)
     with refused("bad_shape", "c", "a constraint for each number"):
         expression_constraint("c", lambda a, f, data: a, upper=0.0)
-    curved = expression_constraint("curved", lambda a, f, data: casadi.sumsqr(a), upper=0.3)
+    curved = expression_constraint("curved", lambda a, f, data: a[0] ** 3 + a[1] ** 3, upper=0.3)
     with refused("unfit_solver", "batch", "curved"):
         solve_constrained(ARM, "force_squared", [first_at_most(0.2), curved], "batch")
     soft = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2, reserve_weight=1.0)

@@ -23,7 +23,7 @@ from musclesolve.sharing import (
 )
 from musclesolve.sharing.cost import ActivationPower, ActivationVolume, EmgTracking, MusclePower
 from musclesolve.sharing.kernel.constants import GAP
-from musclesolve.sharing.solver.batch import KernelProblem
+from musclesolve.sharing.solver.kernel_problem import KernelProblem
 
 LONG = np.longdouble
 

@@ -55,7 +55,7 @@ from musclesolve.laboratory.results.finding import Finding, Where, finding, sort
 from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.sharing.solver.batch import compile_kernel
+from musclesolve.sharing.solver.kernel_problem import compile_kernel
 from musclesolve.sharing.status import Status, is_solved
 
 OFF_GRID = 0.25

@@ -112,7 +112,7 @@ def share(
     A trial file of a model, with the same inputs, is for `musclesolve run`. A model of MuJoCo or biorbd gives
     result.nc, page, activations.csv.
     """
-    from musclesolve.sharing.solver.batch import compile_kernel_beside
+    from musclesolve.sharing.solver.kernel_problem import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
@@ -175,7 +175,7 @@ def verify(
     from musclesolve.laboratory.results.files.atomic_writing import write_files
     from musclesolve.laboratory.results.tables.lines import csv_text, lines
     from musclesolve.models.opensim.verify_solution import verify_solution
-    from musclesolve.sharing.solver.batch import compile_kernel_beside
+    from musclesolve.sharing.solver.kernel_problem import compile_kernel_beside
     from musclesolve.tables.text_file import check_place
 
     if output is not None:
@@ -218,7 +218,7 @@ def analyze(
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.laboratory.results.files.result_netcdf import check_folder
-    from musclesolve.sharing.solver.batch import compile_kernel_beside
+    from musclesolve.sharing.solver.kernel_problem import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
     from musclesolve.studies.questions.answers import answer_files, asked_of
 

@@ -220,8 +220,14 @@ def able_solver(cost: Cost, solver: str | Solver = USUAL_SOLVER) -> Solver:
     method = find_solver(solver)
     if method.name != USUAL_SOLVER or fits(method, cost):
         return method
-    able = (name for name, record in REGISTRY.items() if record.fits(cost) and record.installed)
-    return find_solver(next(able, method))
+    return next_able(USUAL_SOLVER, cost) or method
+
+
+def next_able(name: str, cost: Cost) -> Solver | None:
+    """The first installed solver that can minimize a cost, beside the one of a name; None without one."""
+    others = (other for other, record in REGISTRY.items() if other != name and record.installed)
+    able = next((other for other in others if REGISTRY[other].fits(cost)), None)
+    return None if able is None else find_solver(able)
 
 
 def _can(solver: Solver) -> frozenset[str]:

@@ -339,7 +339,7 @@ def in_processes(
     report: "TrialsProgress",
 ) -> Generator[tuple[Job, Any]]:
     """Yield each trial with what a function of a module makes of it, or `Lost`, as soon as it is ready."""
-    from musclesolve.sharing.solver.batch import compile_kernel
+    from musclesolve.sharing.solver.kernel_problem import compile_kernel
 
     def running(numbers: list[int], done: float) -> None:
         report([todo[number].name for number in numbers], done)

@@ -16,8 +16,9 @@ from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import RateLimits, certify
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.kernel.constants import UNRESOLVED
-from musclesolve.sharing.solver.batch import Batch, KernelProblem, Vectorized
+from musclesolve.sharing.kernel.constants import MAX_MUSCLES, UNRESOLVED
+from musclesolve.sharing.solver.batch import Batch, Vectorized
+from musclesolve.sharing.solver.kernel_problem import KernelProblem
 from musclesolve.trajectory import solve_rate_limited
 
 COSTS = [
@@ -170,7 +171,7 @@ def test_more_moments_than_muscles():
 
 
 def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
-    muscles = 4100
+    muscles = MAX_MUSCLES + 4
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
     assert KernelProblem.from_problem(replace(problem), StressCubed()) is None
     answer = solve(problem)

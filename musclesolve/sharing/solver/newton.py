@@ -1,0 +1,286 @@
+"""Newton's method for convex costs that are no data of the kernel, on all frames of a block at once.
+
+At activations a the cost is replaced by its gradient g and its second derivatives H. The program
+
+    minimize  g . d + 1/2 d . H d + 1/2 sum_k w_k s_k^2   subject to   A (a + d) + s = b,  lower <= a + d <= upper
+
+is solved by compiled code, from the optimum of squared activations at first: by the kernel where no muscle is coupled
+to another, else by the method for dense matrices (kernel/dense_quadratic.py). With its multipliers slopes are off by
+
+    e = g(a + d) - g(a) - H d,
+
+which vanishes for a quadratic cost, and otherwise quadratically as d becomes shorter. A frame ends where e moves the
+duality gap by no more than ENOUGH. All steps stay within bounds and moments, so that a step that is too long is cut
+where the slope along d is zero by its secant.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_terms import Power, Term
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
+from musclesolve.sharing.kernel.constants import ALONE
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_scale import reserve_terms, row_size
+from musclesolve.sharing.solver.kernel_problem import KernelOptions, KernelProblem, claimed
+from musclesolve.sharing.solver.solver_registry import Attempt
+from musclesolve.sharing.status import Status
+
+if TYPE_CHECKING:
+    from musclesolve.sharing.constrained import Constraints
+
+EASE = 1e-12
+"""Least curvature of a muscle, as a share of the largest one of the frame: it decides where the cost does not."""
+LEAST_CURVATURE = 1e-12  # of a frame, over its largest slope
+ENOUGH = 1e-11  # sum of |e_i| over the range of activations, over the sum of |g_i| a_i, at the end
+NOISE = 1e-14  # slope along a step, and e, that are round-off, as a share of the terms of the slopes
+MOST_ROUNDS, MOST_STEPS = 40, 250  # programs of a frame, and steps of the kernel in each
+LOOSE, WITHIN = (
+    1e-9,
+    0.01,
+)  # tolerance of the first activations; share of the limits of constraints at the end
+TOO_LONG, SHORTEST, MOST_CUTS = 0.5, 0.1, 8
+BLOCK = 256
+"""Number of frames whose second derivatives are in memory at once."""
+
+
+def newton(problem: Problem, cost: Cost, tolerance: float) -> Attempt:
+    """Minimize a cost; frames that do not end are SOLVER_FAILED, INFEASIBLE with a proof.
+
+    `tolerance` is that of the kernel.
+    """
+    options = KernelOptions(tolerance, MOST_STEPS, False)
+    attempt = Attempt.blank(problem)
+    for first in range(0, problem.n_frames, BLOCK):
+        which = np.arange(first, min(first + BLOCK, problem.n_frames))
+        part = problem.frames(which)
+        squares = KernelProblem.from_problem(part, ActivationPower())
+        if squares is None:  # numba compiles nothing, or there are too many muscles
+            return attempt
+        start = claimed(squares.solve(options, BLOCK, 1))
+        attempt.store(which, start)
+        possible = start.claim != Status.INFEASIBLE
+        with np.errstate(all="ignore"):
+            found = _minimize(part.frames(possible), cost, start.activation[possible], options)
+        attempt.store(which[possible], found)
+    return attempt
+
+
+def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions) -> Attempt:
+    """Minimize from activations (T, n) that produce the moments."""
+    attempt, part, number = Attempt.blank(problem), problem, np.arange(problem.n_frames)
+    middle = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))
+    a = np.clip(np.where(np.isfinite(start), start, middle), problem.lower, problem.upper)
+    model: Any = _Diagonal if cost.needs == {"separable"} else _Dense
+    slope, s = cost.gradient(part, a), _borne(part, a)
+    for round_ in range(1, MOST_ROUNDS + 1):
+        bend = model.of(part, cost, a, slope)
+        step: Attempt = bend.minimize(part, slope, a, options)
+        x, there, width = step.activation, _borne(part, step.activation), part.upper - part.lower
+        d, ahead, length = x - a, cost.gradient(part, x), np.ones(len(x))
+        terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bend.times(a)), there - s
+        noise = NOISE * (terms * width).sum(axis=1)
+        weight, _ = reserve_terms(part)
+        before = (slope * d).sum(axis=1) + (weight * s * moved).sum(axis=1)
+        for _ in range(MOST_CUTS):
+            along = (ahead * d).sum(axis=1) + (weight * (s + length[:, None] * moved) * moved).sum(axis=1)
+            cut = ~(along <= TOO_LONG * np.abs(before) + noise)
+            if not cut.any():
+                break
+            share = np.where(np.isfinite(along), np.abs(before) / (np.abs(before) + along), 0.0)
+            length = np.where(cut, length * np.clip(share, SHORTEST, 1.0), length)
+            x = np.where(cut[:, None], np.clip(a + length[:, None] * d, part.lower, part.upper), x)
+            ahead = cost.gradient(part, x)
+        error = (np.abs(ahead - slope - bend.times(d)) * width).sum(axis=1)
+        enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), noise)
+        found = step.claim == Status.SOLVED
+        done = found & (length == 1.0) & (error <= enough)
+        if done.any():
+            step.iterations[:] = round_
+            for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
+                getattr(attempt, name)[number[done]] = getattr(step, name)[done]
+        going = found & ~done & np.isfinite(ahead).all(axis=1)
+        if not going.any():
+            break
+        which = np.flatnonzero(going)
+        if len(which) < len(going):
+            part = part.frames(which)
+        number, a, slope = number[which], x[which], ahead[which]
+        s = _borne(part, a)
+    return attempt
+
+
+def newton_within(frames: "Constraints") -> tuple[Attempt, Array]:
+    """Minimize within constraints that allow convex sets: the attempt, and the multipliers mu of the constraints.
+
+    In each program tangents stand in the place of the constraints, as further moments of further muscles
+    (linear_constraints.py), and - sum_j mu_j c_j'' is added to the second derivatives of the cost.
+    """
+    problem, count = frames.problem, frames.problem.n_muscles
+    attempt, further = Attempt.blank(problem), np.zeros((problem.n_frames, len(frames.constraints)))
+    squares = KernelProblem.from_problem(problem, ActivationPower())
+    if squares is None:
+        return attempt, further
+    options = KernelOptions(LOOSE, MOST_STEPS, False)
+    start = claimed(squares.solve(options, BLOCK, 1))
+    number = np.flatnonzero(start.claim == Status.SOLVED)
+    for first in range(0, number.size, BLOCK):
+        which = number[first : first + BLOCK]
+        with np.errstate(all="ignore"):
+            found, further[which] = _minimize_within(frames.frames(which), start.activation[which], count)
+        attempt.store(which, found)
+    return attempt, further
+
+
+def _minimize_within(frames: "Constraints", start: Array, count: int) -> tuple[Attempt, Array]:
+    """`newton_within` from activations (T, n) that produce the moments."""
+    attempt, number = Attempt.blank(frames.problem), np.arange(frames.problem.n_frames)
+    multipliers = np.zeros((len(number), len(frames.constraints)))
+    a, mu = start, np.zeros_like(multipliers)
+    bends = [constraint.body.term_hessian(frames.problem, a) for constraint in frames.constraints]  # constant
+    slope = frames.cost.gradient(frames.problem, a)
+    jacobian, value = frames.jacobian(a), frames.value(a)
+    for round_ in range(1, MOST_ROUNDS + 1):
+        part = frames.problem
+        hessian = np.array(frames.cost.hessian(part, a))
+        for j, bend in enumerate(bends):
+            hessian -= mu[:, j, None, None] * bend
+        wide, size = frames.as_moments(a, jacobian, value)
+        whole = np.zeros((len(a), wide.n_muscles, wide.n_muscles))
+        whole[:, :count, :count] = hessian
+        beside = np.zeros((len(a), wide.n_muscles))
+        beside[:, :count] = slope
+        rest = (
+            wide.moment[:, part.n_dof :]
+            - np.matmul(wide.moment_matrix[:, part.n_dof :, :count], a[:, :, None])[..., 0]
+        )
+        room = np.einsum("tjj->tj", wide.moment_matrix[:, part.n_dof :, count:])
+        place = np.clip(np.divide(rest, room, out=np.zeros_like(rest), where=room != 0.0), 0.0, 1.0)
+        there = np.concatenate([a, place], axis=1)
+        model = _Dense.eased(whole, beside)
+        step = model.minimize(wide, beside, there, None)
+        x, mu = (
+            np.clip(step.activation[:, :count], part.lower, part.upper),
+            step.multiplier[:, part.n_dof :] / size,
+        )
+        ahead, steep, new = frames.cost.gradient(part, x), frames.jacobian(x), frames.value(x)
+        predicted = slope + np.matmul(hessian, (x - a)[:, :, None])[:, :, 0]
+        turned = np.einsum("tj,tjn->tn", mu, steep - jacobian)
+        width = part.upper - part.lower
+        terms = np.abs(slope) + np.abs(ahead) + np.einsum("tj,tjn->tn", np.abs(mu), np.abs(steep))
+        error = (np.abs(ahead - turned - predicted) * width).sum(axis=1)
+        enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), NOISE * (terms * width).sum(axis=1))
+        beyond, limit = frames.violation(x)
+        solved = step.claim == Status.SOLVED
+        done = solved & (error <= enough) & (beyond <= WITHIN * limit).all(axis=1)
+        where = number[done]
+        attempt.activation[where], attempt.claim[where] = x[done], Status.SOLVED
+        attempt.reserve[where] = step.reserve[done, : part.n_dof]
+        attempt.multiplier[where] = step.multiplier[done, : part.n_dof]
+        attempt.iterations[where], multipliers[where] = round_, mu[done]
+        which = np.flatnonzero(solved & ~done & np.isfinite(x).all(axis=1) & np.isfinite(ahead).all(axis=1))
+        if not which.size:
+            break
+        frames = frames.frames(which) if len(which) < len(a) else frames
+        number, a, mu, slope = number[which], x[which], mu[which], ahead[which]
+        jacobian, value, bends = steep[which], new[which], [bend[which] for bend in bends]
+    return attempt, multipliers
+
+
+class _Diagonal(NamedTuple):
+    """Second derivatives of a cost without coupled muscles, (T, n)."""
+
+    bend: Array
+
+    @classmethod
+    def of(cls, problem: Problem, cost: Cost, a: Array, slope: Array) -> "_Diagonal":
+        bend = cost.term_hessian_diagonal(problem, a)
+        return cls(np.maximum(bend, EASE * _largest(bend, slope)[:, None]))
+
+    def times(self, d: Array) -> Array:
+        return self.bend * d
+
+    def minimize(self, problem: Problem, slope: Array, a: Array, options: KernelOptions) -> Attempt:
+        """The optimum of the program, by the kernel."""
+        size: Any = 1.0 if problem.reserve_weight is not None else self.bend.max(axis=1, keepdims=True)
+        tangent = Term(Power(2.0), np.sqrt(0.5 * self.bend / size), a - slope / self.bend)
+        program: Any = KernelProblem.from_problem(problem, ActivationPower(), (tangent,))
+        attempt = claimed(program.solve(options, BLOCK, 1, ALONE))
+        attempt.multiplier[:] *= size
+        return attempt
+
+
+class _Dense(NamedTuple):
+    """Second derivatives of a cost with coupled muscles, (T, n, n)."""
+
+    hessian: Array
+
+    @classmethod
+    def of(cls, problem: Problem, cost: Cost, a: Array, slope: Array) -> "_Dense":
+        return cls.eased(np.array(cost.hessian(problem, a)), slope)
+
+    @classmethod
+    def eased(cls, hessian: Array, slope: Array) -> "_Dense":
+        """Second derivatives (T, n, n), raised a little, in place."""
+        diagonal = np.einsum("tii->ti", hessian)
+        diagonal += EASE * _largest(diagonal, slope)[:, None]
+        return cls(hessian)
+
+    def times(self, d: Array) -> Array:
+        return np.matmul(self.hessian, d[:, :, None])[:, :, 0]
+
+    def minimize(self, problem: Problem, slope: Array, a: Array, options: KernelOptions | None) -> Attempt:
+        """The optimum of the program, by the method for dense matrices."""
+        row = row_size(problem)
+        weight, allowed = reserve_terms(problem)
+        compliance = np.zeros_like(row)
+        if weight.shape[1]:
+            compliance = np.where(allowed > 0.0, 1.0 / (weight * row**2), 0.0)
+        matrix, right = problem.moment_matrix / row[:, :, None], problem.moment / row
+        bounds = problem.lower, problem.upper
+        x, multiplier, steps = solve_quadratic(
+            self.hessian, slope - self.times(a), matrix, right, compliance, *bounds, a
+        )
+        claim = np.where(steps > 0, Status.SOLVED, Status.SOLVER_FAILED).astype(np.int8)
+        return Attempt(x, compliance * multiplier * row, multiplier / row, steps, claim)
+
+
+def _largest(curvature: Array, slope: Array) -> Array:
+    """The largest curvature of each frame, (T,), or a small share of its largest slope."""
+    size = np.maximum(curvature.max(axis=1), LEAST_CURVATURE * np.abs(slope).max(axis=1))
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _borne(problem: Problem, a: Array) -> Array:
+    """The moments that activations (T, n) leave to reserves, (T, m); (T, 0) without reserves."""
+    if problem.reserve_weight is None:
+        return problem.moment[:, :0]
+    return problem.moment - problem.produced(a)
+
+
+def solve_quadratic(
+    hessian: Array,
+    linear: Array,
+    matrix: Array,
+    right: Array,
+    compliance: Array,
+    lower: Array,
+    upper: Array,
+    start: Array,
+) -> tuple[Array, Array, Indices]:
+    """Activations (T, n), multipliers (T, m) and steps (T,), -1 without a result, of the programs of all frames."""
+    from musclesolve.sharing.kernel.dense_quadratic import QUADRATIC
+
+    (frames, rows, n), solve = matrix.shape, QUADRATIC.load()
+    x, multiplier = np.array(start), np.zeros((frames, rows))
+    steps = np.zeros(frames, np.int64)
+    sizes: list[Any] = [(n, np.int64), (n, float), (n, np.int64), ((n, n), float), ((rows, n), float)]
+    sizes += [((rows, rows), float), (n, float), (n, float), (rows, float), (n, float)]
+    given = (
+        np.ascontiguousarray(array) for array in (hessian, linear, matrix, right, compliance, lower, upper)
+    )
+    solve(*given, x, multiplier, steps, *(np.empty(shape, kind) for shape, kind in sizes))
+    return x, multiplier, steps
