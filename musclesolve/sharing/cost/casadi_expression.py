@@ -189,7 +189,7 @@ def _fields_alone(self: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """A constant of an expression: its numbers, and whether their first axis is the axis of frames."""
+    """A constant of a cost: its numbers, and whether their first axis is the axis of frames."""
 
     numbers: Array
     frames: bool
@@ -232,6 +232,9 @@ class Constant:
                 remedy=own if part else None,
             )
         return self.numbers if len(self.numbers) == 1 else self.numbers[problem.frame_number]
+
+    def __repr__(self) -> str:
+        return f"<numbers {self.numbers.shape}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and (self.frames, self._bytes) == (other.frames, other._bytes)

@@ -18,6 +18,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.messages import as_text, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
+from musclesolve.sharing.cost.casadi_expression import Constant
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_terms import Parameters, Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
@@ -30,7 +31,8 @@ SHARPEST = 300.0
 
 SHARED_OPTIONS = {
     "force": '"fiber", or "tendon" for the force along the tendon, smaller by the cosine of the pennation.',
-    "weights": 'positive weights of muscles by words in their names, {"soleus": 2} on both sides; else 1.',
+    "weights": 'positive weights of muscles by words in their names, {"soleus": 2} on both sides; else 1. Or (n,) or '
+    "(T, n) numbers.",
 }
 """Options of many costs, as docstrings describe them."""
 
@@ -79,7 +81,7 @@ class SumOfTerms(Cost):
         """
 
     def weight(self, problem: Problem) -> Array | float:
-        """The weights w_i > 0 of powers, (n,) or one for all muscles."""
+        """The weights w_i > 0 of powers, (n,), (T, n) or one for all muscles."""
         return 1.0
 
     def target(self, problem: Problem) -> Array | None:
@@ -171,29 +173,47 @@ class PowerSum(SumOfTerms):
     Args:
         weights: w for the muscles whose names contain all words of a key: `{"soleus": 2}` on both sides,
             `{"gluteus_medius": 2, "gluteus_medius_anterior_r": 3}`. Later entries override earlier ones. Other
-            muscles have weight 1.
+            muscles have weight 1. Or an array of numbers: (n,), or (T, n) for weights that change in time, of all
+            frames of the problem also where a part of it is solved (`Problem.frames`).
 
     Raises:
-        InputError: a weight is not a positive number. `solve` and `run` refuse a key that fits no muscle of the body.
+        InputError: a weight is not a positive number. `solve` and `run` refuse a key that fits no muscle of the body,
+            and an array of another size.
     """
 
-    weights: Weights = field(default=(), kw_only=True)
+    weights: Weights | Array | Constant = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(
-            self, "weights", checked_weights(self.weights, self.name, "muscles", "soleus", above=0.0)
-        )
+        weights: Any = self.weights
+        if isinstance(weights, np.ndarray):
+            weights = Constant.of(self.name, "weights", weights, int(weights.ndim > 1))
+            if (weights.numbers <= 0.0).any() or len(weights.shape) != 1:
+                fault = f"the weights of {self.name} are an array {weights.numbers.shape}"
+                raise input_error("bad_number", problem=fault, expected="(n,) or (T, n) positive numbers")
+        elif not isinstance(weights, Constant):
+            weights = checked_weights(weights, self.name, "muscles", "soleus", above=0.0)
+        object.__setattr__(self, "weights", weights)
 
     def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
         """See Cost; the muscles of a weight may be in another part."""
-        refuse_unfit_words(self.weights, muscles, "muscle", self.name)
+        words: Any = self.weights
+        if not isinstance(words, Constant):
+            refuse_unfit_words(words, muscles, "muscle", self.name)
 
     def weight(self, problem: Problem) -> Array | float:
         """See SumOfTerms; one for all where none are stated."""
-        if not self.weights:
+        weights: Any = self.weights
+        if isinstance(weights, Constant):
+            if weights.shape != (problem.n_muscles,):
+                fault = f"the weights of {self.name} are for {weights.shape[0]} muscles"
+                expected = f"numbers for {problem.n_muscles} muscles, those of the problem"
+                remedy = 'names, {"soleus": 2}, where the parts of a body are solved by themselves'
+                raise input_error("bad_shape", problem=fault, expected=expected, remedy=remedy)
+            return weights.of_frames(problem, "weights", self.name)
+        if not weights:
             return 1.0
-        return weights_by_name(self.weights, problem.muscle or (), np.ones(problem.n_muscles))
+        return weights_by_name(weights, problem.muscle or (), np.ones(problem.n_muscles))
 
 
 def checked_weights(

@@ -86,8 +86,8 @@ SOLVE, CERTIFY, IN_ORDER, ALONE = 0, 1, 2, 3  # ALONE: solve, each frame from a 
 # precedes a vectorized loop, and numpy integers, because numba would compile a function once for each Python integer.
 # `s` (SMALL_ROWS, R) has the quantities of moments and soft rows. Rows are padded to a multiple of LANES with muscles
 # that move nothing and cost a^2 / 2, so that loops have no remainder; maxima and sums over muscles leave them out.
-STRIDE = 4104
-MAX_MUSCLES = 4096
+STRIDE = 65_544
+MAX_MUSCLES = 65_536
 LANES = 16
 PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more than LEAST_REACH
 (
