@@ -6,8 +6,8 @@ A road is a way to ask: a cost by its name, weights of every frame, an expressio
 ranges, margins, elastic tendons. All run on random legs of 6 moments and 43 muscles and of 23 and 80. Times are
 processor times of the fastest of some calls [microseconds a frame], after one call on a few frames; `over the kernel`
 is the ratio to the usual cost on the same leg in this run, `Ipopt` the same question with the solver "ipopt". Every
-answer is certified within its time; `open` counts frames without a certificate. A range of the forces is that of one
-frame and of all its muscles.
+answer is certified within its time; `open` counts frames without a certificate. A range of the forces counts as one
+frame for all its muscles.
 """
 
 from __future__ import annotations

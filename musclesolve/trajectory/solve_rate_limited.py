@@ -145,7 +145,7 @@ def solve_rate_limited(
             where="cost",
             problem=f"the cost {chosen.name} cannot be shared together within rate limits: it has {NEEDS['coupled']}",
             expected="a sum over muscles, with or without squares of linear combinations",
-            remedy='method="frame_by_frame" with solver="ipopt"',
+            remedy='method="frame_by_frame"',
         )
     beyond, expected = problem.upper > 1.0, "at most 1: rate limits hold for excitations between 0 and 1"
     refuse_numbers(problem.upper, beyond, "upper", problem.muscle or (), expected, "Problem.upper")

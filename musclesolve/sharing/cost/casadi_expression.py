@@ -135,11 +135,11 @@ def expression_cost(
         frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j), of
             all frames of the problem also where a part of it is solved (`Problem.frames`). A mask has the numbers
             0 and 1.
-        convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
-            term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
-            negative second derivative along any direction is an error, and so is a tangent above the cost at the
-            bounds, which shows kinks and jumps that bend downward. Elsewhere your declaration alone makes the
-            solution a minimum. Without it the certificate shows a stationary point, not a minimum.
+        convex: whether you declare it convex. Then `batch` and every other solver for convex costs take it. `solve`
+            checks a few points between the bounds and every solution: a negative second derivative along any
+            direction is an error, and so is a tangent above the cost at the bounds, which shows kinks and jumps that
+            bend downward. Elsewhere your declaration alone makes the solution a minimum. Without it the certificate
+            shows a stationary point, not a minimum.
         formula: for documentation.
         source: for documentation.
 
@@ -512,8 +512,14 @@ class ExpressionCost(Cost):
             width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
             return np.zeros((0, width[what]))
         numbers = self.term_parameters(problem)
+        arrays, shapes = (activation, *numbers), shapes_of(numbers)
         with CASADI:
-            return _over_frames(self, shapes_of(numbers), what)(activation, *numbers)
+            function = _over_frames(self, shapes, what)
+            counts = _depends(self, shapes, what)
+            if any(array.strides[0] for array, count in zip(arrays, counts, strict=True) if count):
+                return function(*arrays)
+            # the same in every frame, as second derivatives of squares with constant weights
+            return np.repeat(function(*(array[:1] for array in arrays)), frames, axis=0)
 
 
 @lru_cache(maxsize=64)
@@ -570,6 +576,13 @@ class _OverFrames:
             self._run()
             values[part] = self._values[:count]
         return values
+
+
+@lru_cache(maxsize=64)
+def _depends(cost: ExpressionCost, shapes: Shapes, what: str) -> tuple[bool, ...]:
+    """Whether one of `_functions` depends on the activations and on each parameter, by its pattern."""
+    function = _functions(cost, shapes)[what]
+    return tuple(bool(function.jac_sparsity(0, k).nnz()) for k in range(function.n_in()))
 
 
 @lru_cache(maxsize=64)

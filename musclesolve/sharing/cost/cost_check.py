@@ -162,7 +162,7 @@ def check_expression(problem: Problem, cost: Cost) -> None:
         try:
             symbol = casadi.SX(part.term_expression(casadi, a, p))
         except (NotImplementedError, TypeError) as error:
-            batch = "" if {"coupled", "nonconvex"} & cost.needs else "batch, "
+            batch = "" if "nonconvex" in cost.needs else "batch, "
             fault = "term_expression gives no expression of CasADi"
             expected = "the value of term_value in one frame, made of activation and parameters"
             remedy = f"or ms.solve with {batch}cyipopt or slsqp, which need no expression"

@@ -207,7 +207,7 @@ class PowerSum(SumOfTerms):
         if isinstance(weights, Constant):
             if weights.shape != (problem.n_muscles,):
                 fault = f"the weights of {self.name} are for {weights.shape[0]} muscles"
-                expected = f"numbers for {problem.n_muscles} muscles, those of the problem"
+                expected = f"numbers for {problem.n_muscles} muscles, as the problem has"
                 remedy = 'names, {"soleus": 2}, where the parts of a body are solved by themselves'
                 raise input_error("bad_shape", problem=fault, expected=expected, remedy=remedy)
             return weights.of_frames(problem, "weights", self.name)

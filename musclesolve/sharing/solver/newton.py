@@ -50,7 +50,7 @@ BLOCK = 256
 def newton(problem: Problem, cost: Cost, tolerance: float) -> Attempt:
     """Minimize a cost; frames that do not end are SOLVER_FAILED, INFEASIBLE with a proof.
 
-    `tolerance` is that of the kernel.
+    `tolerance` belongs to the kernel.
     """
     options = KernelOptions(tolerance, MOST_STEPS, False)
     attempt = Attempt.blank(problem)
