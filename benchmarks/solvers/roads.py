@@ -34,6 +34,7 @@ FRAMES = 4000
 MOST_MUSCLES = 5000
 STEP = 0.01  # time between frames [s]
 KERNEL = "usual cost"
+FEW = 32
 
 
 Ask = Callable[[ms.Problem, str | None], Any]
@@ -43,13 +44,13 @@ Ask = Callable[[ms.Problem, str | None], Any]
 class Road:
     """A way to ask: `prepare(problem)` gives a function that answers for some of its frames, by the name of a solver.
 
-    The solver None is the usual one. `by_ipopt`: whether Ipopt takes it. `least`: frames that a question needs.
+    The solver None is the usual one. `by_ipopt`: whether Ipopt takes it. `least`: frames of one call; Ipopt has FEW.
     """
 
     name: str
     prepare: Callable[[ms.Problem], Ask]
     by_ipopt: bool = True
-    least: int = 32
+    least: int = 512
 
 
 def frame_numbers(problem: ms.Problem) -> Array:
@@ -229,8 +230,8 @@ def roads() -> Iterator[Road]:
     yield Road("coupled: smooth maximum", by_cost(coupled("largest", smooth_largest)))
     yield Road("convex quadratic constraints", within_squares)
     yield Road("rate limits of a motion", lambda _: within_rates, by_ipopt=False, least=100)
-    yield Road("cost over frames", lambda _: smooth, by_ipopt=False)
-    yield Road("force_range", lambda _: ranges, by_ipopt=False)
+    yield Road("cost over frames", lambda _: smooth, by_ipopt=False, least=FEW)
+    yield Road("force_range", lambda _: ranges, by_ipopt=False, least=200)
     yield Road("strength margin", lambda _: margins, by_ipopt=False)
     yield Road("elastic tendons", lambda _: elastic, by_ipopt=False, least=100)
 
@@ -252,7 +253,7 @@ def timed(
     road: Road, ask: Ask, problem: ms.Problem, solver: str | None, budget: float
 ) -> tuple[float, int, int]:
     """Microseconds a frame of the fastest call, number of frames, and how many of them are open."""
-    frames = road.least
+    frames = road.least if solver is None else FEW
     ask(problem.frames(np.arange(frames)), solver)
     while True:
         part = problem.frames(np.arange(frames))

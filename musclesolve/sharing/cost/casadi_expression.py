@@ -52,7 +52,7 @@ PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT
 TENTH, LARGEST_SLOPE = 0.1, 1e200
 """Share of the activations at which a slope must be a normal float, and the slope at which products of it overflow."""
 
-FRAMES_AT_ONCE = 64
+FRAMES_AT_ONCE = 16
 """Number of frames in one call of a CasADi function."""
 
 
@@ -412,7 +412,7 @@ class ExpressionCost(Cost):
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
         """
         shapes = shapes_of(self._fitting(problem))
-        return self if shapes == self.shapes else replace(self, shapes=shapes)
+        return self if shapes == self.shapes else _of_sizes(self, shapes)  # type: ignore[return-value]
 
     def _fitting(self, problem: Problem) -> tuple[Array, ...]:
         """The arrays of `_arrays`, with which the expression can be evaluated; see `fitted`."""
@@ -520,6 +520,12 @@ class ExpressionCost(Cost):
                 return function(*arrays)
             # the same in every frame, as second derivatives of squares with constant weights
             return np.repeat(function(*(array[:1] for array in arrays)), frames, axis=0)
+
+
+@lru_cache(maxsize=64)
+def _of_sizes(cost: ExpressionCost, shapes: Shapes) -> ExpressionCost:
+    """The cost with the sizes of a problem; the same object again, with what was computed from it."""
+    return replace(cost, shapes=shapes)
 
 
 @lru_cache(maxsize=64)
