@@ -290,8 +290,8 @@ class VerifiedSolution:
             facts |= {
                 "mean": given,
                 "least_mean": least,
-                "excess": given / least - 1.0 if least > 0.0 else float("nan"),
-                "worst_excess": float(self.excess[worst]),
+                "excess": given / least - 1.0 if least > 0.0 else 0.0 if given == least else np.inf,
+                "worst_excess": float(np.nan_to_num(self.excess[worst])),
                 "worst_time_s": float(self.time[worst]),
                 "largest_gap": float(self.least.gap[self.compared].max()),
                 "difference": {
@@ -514,7 +514,14 @@ def verify_solution(
     force, activation = _forces(table, body, time, capacity, state.passive_force)
     arm = state.moment_arm[:, body.whole.rows]
     produced = (arm @ force[:, :, None])[:, :, 0]
-    due = body.whole.shared_moment[rows] if _has_moments(moments, choices) else None
+    due, usable = None, body.whole.usable[rows]
+    if _has_moments(moments, choices):
+        due = np.where(usable[:, None], body.whole.shared_moment[rows], np.nan)
+        if not usable.all():
+            not_computed.append(
+                f"Moments that are missed in {count_of(int((~usable).sum()), 'frame')}: loads do not balance the "
+                "motion there, or coordinates have no value."
+            )
     reserve = _reserves(table, body, time, reserve_strength, not_computed)
     lower, upper = _bounds(body, activation, choices.get("least_activation"), notes)
     problem = least = problem_due = least_due = None

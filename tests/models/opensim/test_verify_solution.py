@@ -362,3 +362,15 @@ def test_static_optimization_of_a_published_run_is_near_the_least_cost():
     assert 0.0 <= found.facts["cost"]["excess"] < 1e-3
     assert found.missing_moment is not None and np.abs(found.missing_moment).max() < 0.5
     assert found.activation.min() == pytest.approx(0.01, abs=1e-4)
+
+
+def test_frames_without_known_coordinates_are_named_and_left_out(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    motion = {name: values.copy() for name, values in small_motion(model).items()}
+    motion["knee_r"][FRAME] = np.nan
+    file = written(tmp_path / "t.sto", by_name(solution.activation))
+    found = verify_solution(file, model, motion, moments, dofs=DOFS)
+    assert found.missing_moment is not None and np.isnan(found.missing_moment[FRAME]).all()
+    assert np.isfinite(found.missing_moment[0]).all()
+    assert any("coordinates have no value" in sentence for sentence in found.not_computed)
+    assert all(np.isfinite(row["missing_most"]) for row in found.facts["moments"])
