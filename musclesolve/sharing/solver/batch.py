@@ -101,11 +101,13 @@ class Vectorized:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is ignored."""
-        if not cost.needs <= {"separable", "rows"} or not cost.built_in:
-            attempt = newton(problem, cost, self.tolerance)
-        else:
-            attempt = climb(problem, cost)
-        left = np.flatnonzero(attempt.claim == Status.SOLVER_FAILED)
+        by_newton = not cost.needs <= {"separable", "rows"} or not cost.built_in
+        attempt = newton(problem, cost, self.tolerance) if by_newton else climb(problem, cost)
+        missed = attempt.claim == Status.SOLVER_FAILED
+        if by_newton:
+            ends = attempt.activation, attempt.reserve, attempt.multiplier
+            missed |= (attempt.claim == Status.SOLVED) & ~certify(problem, cost, *ends).holds
+        left = np.flatnonzero(missed)
         if "coupled" in cost.needs:
             method: Solver | None = next_able(self.name, cost)
             if method is not None and left.size:
@@ -117,13 +119,17 @@ class Vectorized:
             block = left[first : first + self.block]
             part = problem.frames(block)
             if weight is None:
-                attempt.store(block, interior_point.solve(part, cost))
-                continue
-            # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
-            missing = nearest_moments(part)
-            there = interior_point.solve(part, cost, reserve_terms(part)[0] * missing.reserve)
-            attempt.store(block, replace(there, iterations=there.iterations + missing.iterations))
-        polish(problem, cost, attempt, 1.0)
+                there = interior_point.solve(part, cost)
+            else:
+                # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
+                missing = nearest_moments(part)
+                there = interior_point.solve(part, cost, reserve_terms(part)[0] * missing.reserve)
+                there = replace(there, iterations=there.iterations + missing.iterations)
+            if by_newton:
+                polish(part, cost, there, 1.0)
+            attempt.store(block, there)
+        if not by_newton:
+            polish(problem, cost, attempt, 1.0)
         return attempt
 
 

@@ -38,13 +38,16 @@ LEAST_CURVATURE = 1e-12  # of a frame, over its largest slope
 ENOUGH = 1e-11  # sum of |e_i| over the range of activations, over the sum of |g_i| a_i, at the end
 NOISE = 1e-14  # slope along a step, and e, that are round-off, as a share of the terms of the slopes
 MOST_ROUNDS, MOST_STEPS = 40, 250  # programs of a frame, and steps of the kernel in each
-LOOSE, WITHIN = (
-    1e-9,
-    0.01,
-)  # tolerance of the first activations; share of the limits of constraints at the end
+LOOSE = 1e-9  # tolerance of the first activations
+WITHIN = 0.01  # share of the limits of constraints at the end
 TOO_LONG, SHORTEST, MOST_CUTS = 0.5, 0.1, 8
-BLOCK = 256
-"""Number of frames whose second derivatives are in memory at once."""
+BLOCK, MOST_DENSE, MOST_NUMBERS = 256, 500, 2_000_000
+"""Frames at a time, muscles up to which dense matrices are factored, and second derivatives in memory at once."""
+
+
+def _dense_block(muscles: int) -> int:
+    """The number of frames whose second derivatives are in memory at once."""
+    return max(min(BLOCK, MOST_NUMBERS // muscles**2), 1)
 
 
 def newton(problem: Problem, cost: Cost, tolerance: float) -> Attempt:
@@ -53,9 +56,13 @@ def newton(problem: Problem, cost: Cost, tolerance: float) -> Attempt:
     `tolerance` belongs to the kernel.
     """
     options = KernelOptions(tolerance, MOST_STEPS, False)
-    attempt = Attempt.blank(problem)
-    for first in range(0, problem.n_frames, BLOCK):
-        which = np.arange(first, min(first + BLOCK, problem.n_frames))
+    attempt, block = Attempt.blank(problem), BLOCK
+    if cost.needs != {"separable"}:
+        if problem.n_muscles > MOST_DENSE:
+            return attempt
+        block = _dense_block(problem.n_muscles)
+    for first in range(0, problem.n_frames, block):
+        which = np.arange(first, min(first + block, problem.n_frames))
         part = problem.frames(which)
         squares = KernelProblem.from_problem(part, ActivationPower())
         if squares is None:  # numba compiles nothing, or there are too many muscles
@@ -122,13 +129,13 @@ def newton_within(frames: "Constraints") -> tuple[Attempt, Array]:
     problem, count = frames.problem, frames.problem.n_muscles
     attempt, further = Attempt.blank(problem), np.zeros((problem.n_frames, len(frames.constraints)))
     squares = KernelProblem.from_problem(problem, ActivationPower())
-    if squares is None:
+    if squares is None or count > MOST_DENSE:
         return attempt, further
     options = KernelOptions(LOOSE, MOST_STEPS, False)
     start = claimed(squares.solve(options, BLOCK, 1))
-    number = np.flatnonzero(start.claim == Status.SOLVED)
-    for first in range(0, number.size, BLOCK):
-        which = number[first : first + BLOCK]
+    number, block = np.flatnonzero(start.claim == Status.SOLVED), _dense_block(count)
+    for first in range(0, number.size, block):
+        which = number[first : first + block]
         with np.errstate(all="ignore"):
             found, further[which] = _minimize_within(frames.frames(which), start.activation[which], count)
         attempt.store(which, found)
