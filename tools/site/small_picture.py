@@ -80,7 +80,7 @@ def write_first_screen(source: Path) -> Path:
     """Write the first screen of a report."""
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        page = browser.new_page(viewport={"width": 1000, "height": 760})
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.goto(source.as_uri())
         page.wait_for_timeout(2000)
         _save(Image.open(BytesIO(page.screenshot())), REPORT)

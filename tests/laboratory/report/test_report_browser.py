@@ -66,7 +66,7 @@ def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(shown)
     shown.page.emulate_media(media="print")
     assert shown.page.evaluate("document.getElementById('t2').open")
     heights = shown.page.evaluate(
-        "[...document.querySelectorAll('.drawing svg')].map(each => each.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('.drawing svg, .panel svg')].map(each => each.getBoundingClientRect().height)"
     )
     assert len(heights) > 8 and max(heights) < 267.0 / 25.4 * 96.0
     assert shown.page.pdf().startswith(b"%PDF")

@@ -1,4 +1,4 @@
-"""A still for documents: four poses, four activations beside EMG, and the verdict, on one page.
+"""A still for documents: four poses, one of them enlarged, four activations beside EMG, and the verdict, on one page.
 
 A pose is painted from the farthest triangle to the nearest.
 """
@@ -219,7 +219,11 @@ STILL_SIZE, STILL_DOTS = (11.0, 5.4), 110
 """Size of the page [inch], and dots per inch."""
 SHARES = (0.1, 0.37, 0.63, 0.9)
 """Places of the poses in the motion."""
+LARGE, ENLARGED, WIDER = 1, 1.5, 2.0
+"""The pose whose legs are enlarged, how much, and the width of its part over the width of another."""
 PANELS = 4
+LEAST_SCALE = 0.05
+"""Least upper end of the scale of an activation."""
 LONGEST_NAME = 40
 """Letters of the muscles in the title of a panel, which leave room for r."""
 EMG, LINE = "#c9ced5", "#a91223"
@@ -246,7 +250,7 @@ def still(result: xr.Dataset) -> bytes:
     figure.text(
         0.02, 0.955, judged.label, fontsize=13, weight="bold", color=VERDICTS[judged.css], va="center"
     )
-    why = textwrap.fill(" ".join(judged.why), 118, max_lines=2, placeholder=" ...")
+    why = textwrap.fill(" ".join((judged.use, *judged.why)), 118, max_lines=2, placeholder=" ...")
     figure.text(0.02, 0.925, why, fontsize=7.5, color=INK, va="top")
     of = textwrap.shorten(identity(result), 130, placeholder=" ...")
     figure.text(0.02, 0.86, of, fontsize=6.5, color=SOFT, va="top")
@@ -257,28 +261,34 @@ def still(result: xr.Dataset) -> bytes:
         arrow = f"black arrow: ground force, 0.5 m for {data.unit}"
         figure.text(0.27, 0.075, arrow, fontsize=7, color=GROUND)
     with_emg = _activations(figure, result, data.time[frames])
-    title = "Activation (red) and EMG (gray, peak at 1)" if with_emg else "Activation"
+    title = "Activation (red), EMG (gray, same peak)" if with_emg else "Activation"
     figure.text(0.68, 0.955, title, fontsize=9, va="center")
     FigureCanvasAgg(figure).print_png(memory := io.BytesIO())
     return memory.getvalue()
 
 
 def _poses(figure: Any, data: PictureData, frames: Indices) -> None:
-    """The poses side by side, from the right."""
+    """The poses side by side, from the right; one is enlarged from the pelvis down."""
     view, (left, width, low, height) = View(data), (0.0, 0.635, 0.11, 0.73)
     tall = 1.04 * view.height
     floor = figure.add_axes((left, low, width, height))
     floor.set_axis_off()
     floor.axhspan(0.0, 0.17, color="#e9ecf0", linewidth=0.0)
     floor.set_ylim(0.0, 1.0)
-    half = 0.5 * tall * width * STILL_SIZE[0] / (len(frames) * height * STILL_SIZE[1])
-    for number, frame in enumerate(frames.tolist()):
-        axes = figure.add_axes((left + number * width / len(frames), low, width / len(frames), height))
+    half = 0.5 * tall * width * STILL_SIZE[0] / (height * STILL_SIZE[1])  # of the whole width [m]
+    parts = np.where(np.arange(len(frames)) == LARGE, WIDER, 1.0)
+    parts = width * parts / parts.sum()
+    for frame, part, end in zip(frames.tolist(), parts, left + np.cumsum(parts), strict=True):
+        zoom = ENLARGED if part > parts.min() else 1.0
+        axes = figure.add_axes((end - part, low, part, height))
         axes.set_axis_off()
-        axes.set_xlim(-half, half)
-        axes.set_ylim(-0.1 * tall, 0.95 * tall)
-        axes.add_collection(paint(view, frame, tall / (height * STILL_SIZE[1] * 72.0)), autolim=False)
-        axes.text(0.0, -0.085 * tall, f"{data.time[frame]:.2f} s", ha="center", fontsize=8, color=INK)
+        axes.set_xlim(-half * part / width / zoom, half * part / width / zoom)
+        axes.set_ylim(-0.1 * tall / zoom, (1.05 / zoom - 0.1 / zoom) * tall)
+        mesh = paint(view, frame, tall / (zoom * height * STILL_SIZE[1] * 72.0))
+        mesh.set_clip_on(zoom > 1.0)
+        axes.add_collection(mesh, autolim=False)
+        below = -0.085 * tall / zoom
+        axes.text(0.0, below, f"{data.time[frame]:.2f} s", ha="center", fontsize=8, color=INK)
 
 
 def _activations(figure: Any, result: xr.Dataset, marked: Array) -> bool:
@@ -286,15 +296,17 @@ def _activations(figure: Any, result: xr.Dataset, marked: Array) -> bool:
     time, chosen = result["time"].values, list(curves(result))
     for number, (name, activation, envelope, r) in enumerate(chosen):
         axes = figure.add_axes((0.68, 0.735 - number * 0.205, 0.295, 0.145), facecolor=PAPER)
+        top = max(float(np.nanmax(activation)), LEAST_SCALE)
         if envelope is not None:
-            axes.fill_between(time, 0.0, envelope, color=EMG, linewidth=0.0)
+            scaled = envelope * top / max(float(np.nanmax(envelope)), 1e-9)
+            axes.fill_between(time, 0.0, scaled, color=EMG, linewidth=0.0)
             axes.text(1.0, 1.05, f"r = {r:.2f}", fontsize=8, ha="right", transform=axes.transAxes, color=SOFT)
         axes.plot(time, activation, color=LINE, linewidth=1.6)
         for at in marked:
             axes.axvline(at, color=SOFT, linewidth=0.6, linestyle=(0, (2, 3)))
         axes.set_xlim(time[0], time[-1])
-        axes.set_ylim(0.0, 1.05)
-        axes.set_yticks([0.0, 0.5, 1.0])
+        axes.set_ylim(0.0, 1.05 * top)
+        axes.set_yticks([0.0, top], ["0", f"{top:.2f}"])
         axes.tick_params(labelsize=7, length=2, labelbottom=number == len(chosen) - 1)
         axes.spines[["top", "right"]].set_visible(False)
         axes.text(0.0, 1.05, name, fontsize=8.5, transform=axes.transAxes, color=INK)
