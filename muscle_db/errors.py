@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+NEARLY = 0.85
+"""Least similarity (difflib) of names with a slip of the fingers."""
 MOST_NAMED = 3
 """Number of names that a remedy proposes."""
 
@@ -39,9 +41,10 @@ class MuscleDatabaseError(ValueError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A remedy with the known names that have `word` as a part, else the most similar one; None without any."""
+    """A remedy with a name of nearly this spelling, else the names with this part, else the most similar one."""
     names, part = list(known), str(word).casefold()
-    matches = [name for name in names if part in name.casefold().split("_")][:MOST_NAMED]
+    matches = get_close_matches(str(word), names, n=1, cutoff=NEARLY)
+    matches = matches or [name for name in names if part in name.casefold().split("_")][:MOST_NAMED]
     matches = matches or get_close_matches(str(word), names, n=1)
     return "did you mean " + " or ".join(f'"{name}"' for name in matches) + "?" if matches else None
 

@@ -137,13 +137,19 @@ def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return list(like.values())
 
 
+NEARLY = 0.85
+"""Least similarity (difflib) of names with a slip of the fingers."""
+
+
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Return up to `count` known names that have this one as a word, else of similar spelling, else that contain it.
+    """Return up to `count` known names of nearly this spelling, else with this word, else of similar spelling, else
+    that contain it.
 
     Case is ignored.
     """
     name, by_folded = str(name), {other.casefold(): other for other in known}
-    near = [folded for folded in by_folded if name.casefold() in re.split(r"[\W_]+", folded)][:count]
+    near = get_close_matches(name.casefold(), by_folded, n=count, cutoff=NEARLY)
+    near = near or [folded for folded in by_folded if name.casefold() in re.split(r"[\W_]+", folded)][:count]
     near = near or get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.6)
     if not near and len(name) > 2:
         near = [folded for folded in by_folded if name.casefold() in folded][:count]

@@ -7,22 +7,12 @@ from typing import Any
 from nicegui import ui
 
 from musclesolve._util.messages import capitalized
-from musclesolve._util.sides import sided
 from musclesolve.apps.desk.trial_document import Open
 from musclesolve.apps.desk.view import View, hint, small_button
+from musclesolve.apps.desk.words import title_of
 from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
 from musclesolve.tables.document import value_text
 from musclesolve.tables.settings import Setting, Settings, tables_of
-
-NAMES = {"emg": "EMG", "mapping": "Markers of landmarks"}
-
-
-def title_of(key: str, setting: Setting | None = None) -> str:
-    """A key in words, with the unit of its setting: "stature_m" is "Stature [m]", "toe_r" is "Right toe"."""
-    if setting is None or not setting.unit:
-        return NAMES.get(key, capitalized(sided(key)))
-    words = key.split("_")
-    return f"{' '.join(words[:-1] if len(words) > 1 else words).capitalize()} [{setting.unit}]"
 
 
 def setting_at(view: View, table: str, key: str) -> Setting:

@@ -4,7 +4,6 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 `view.state`, so that it is in the trial file before it is shown.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,12 +16,11 @@ from nicegui import ui
 from musclesolve._util.messages import capitalized
 from musclesolve.apps.desk.desk import Change, Desk
 from musclesolve.apps.desk.trial_document import Edit, Open, Place, TrialDocument, change_title
+from musclesolve.apps.desk.words import by_click
 from musclesolve.errors import MuscleSolveError
 from musclesolve.laboratory.checks.case import MARKER_TABLES
-from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import Report
-from musclesolve.tables.settings import tables_of
 
 PLACE = "ms-place"
 """Event of the page: the buttons Back and Forward of the browser have changed its address."""
@@ -89,29 +87,6 @@ class Focus:
     side: str | None = None
     field: str = ""
     finding: Finding | None = None
-
-
-OF_KEY = re.compile(r"\b(\w+) (?:in|of) \[{1,2}(\w+)[\w.]*\]{1,2}|\[{1,2}(\w+)[\w.]*\]{1,2}(?: (\w+))?")
-"""A key of a trial file with its table, or a table: "strength in [muscles]", "[muscles] strength", "[emg.channels]"."""
-
-
-def by_click(text: str) -> str:
-    """Say an error or a remedy for a page, where values are entered at their fields and not as lines of a file."""
-    from musclesolve.apps.desk.fields import title_of
-
-    known = {**tables_of(ModelSettings), **tables_of(RecordedSettings)}
-
-    def words(match: re.Match[str]) -> str:
-        key, table = (match[1], match[2]) if match[2] else (match[4], match[3])
-        if table not in known:  # a unit in brackets
-            return match[0]
-        rule = known[table].settings.get(key or "")
-        if rule is not None:
-            return f"“{title_of(table)}: {title_of(key, rule)}”"
-        before, after = (f"{key} in ", "") if match[2] else ("", f" {key}" if key else "")
-        return f"{before}“{title_of(table)}”{after}"
-
-    return OF_KEY.sub(words, re.sub("add a line .*", "enter it at its field", text))
 
 
 def show_fault(text: str) -> None:

@@ -22,7 +22,8 @@ from musclesolve.apps.desk import tasks
 from musclesolve.apps.desk.desk import Desk, RunOptions
 from musclesolve.apps.desk.result_facts import result_facts
 from musclesolve.apps.desk.steps import check_step, result_step, run_step
-from musclesolve.apps.desk.view import by_click, what_of
+from musclesolve.apps.desk.view import what_of
+from musclesolve.apps.desk.words import by_click
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
 from musclesolve.errors import BusyError, InputError

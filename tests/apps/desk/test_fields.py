@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from package_tables import trial_tables
 
-from musclesolve.apps.desk.fields import fault_of, read_number, title_of
+from musclesolve.apps.desk.fields import fault_of, read_number
+from musclesolve.apps.desk.words import title_of
 
 STATURE = trial_tables()["subject"].settings["stature_m"]
 

@@ -10,9 +10,10 @@ from nicegui import ui
 
 from musclesolve._util.messages import capitalized
 from musclesolve.apps.desk.desk import Desk
-from musclesolve.apps.desk.fields import heading, title_of
+from musclesolve.apps.desk.fields import heading
 from musclesolve.apps.desk.result_facts import css_of
-from musclesolve.apps.desk.view import STEP_OF, Focus, State, Step, StepView, by_click, hint, show_fault
+from musclesolve.apps.desk.view import STEP_OF, Focus, State, Step, StepView, hint, show_fault
+from musclesolve.apps.desk.words import by_click, title_of
 from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings
 from musclesolve.laboratory.results.finding import Finding, Where
 from musclesolve.laboratory.results.judgement import NOT_USABLE, USABLE, Report

@@ -10,12 +10,13 @@ from nicegui import events, ui
 
 from musclesolve._util.messages import capitalized
 from musclesolve.apps.desk.desk import StudyDocument
-from musclesolve.apps.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
+from musclesolve.apps.desk.fields import OTHERS, heading, number_field, same_command, statements
 from musclesolve.apps.desk.result_facts import address, is_older
 from musclesolve.apps.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.apps.desk.steps.work import TrialList, Work
 from musclesolve.apps.desk.trial_document import Place, change_title
 from musclesolve.apps.desk.view import Step, View, hint, show_fault, small_button
+from musclesolve.apps.desk.words import title_of
 from musclesolve.errors import MuscleSolveError
 from musclesolve.laboratory.recording.file_settings import SubjectLineSettings
 from musclesolve.laboratory.recording.trial_settings import SubjectSettings

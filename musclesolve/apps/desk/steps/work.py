@@ -20,7 +20,8 @@ from musclesolve.apps.desk.desk import Desk
 from musclesolve.apps.desk.fields import heading
 from musclesolve.apps.desk.result_facts import ResultFacts, address, css_of
 from musclesolve.apps.desk.runner import Task
-from musclesolve.apps.desk.view import View, by_click, show_fault
+from musclesolve.apps.desk.view import View, show_fault
+from musclesolve.apps.desk.words import by_click
 from musclesolve.errors import MuscleSolveError
 from musclesolve.laboratory.plotting.figure_names import REPORT
 from musclesolve.laboratory.results.judgement import LABELS, ORDER
