@@ -80,8 +80,8 @@ class SubjectSettings(Settings):
         "age [years]; below 18 the masses of segments follow children by age (Jensen 1989)",
         within=(0.0, 120.0),
     )
-    recorded_on: str | None = setting("day of the recording, printed in the report, such as 2026-05-04")
-    recorded_as: str | None = setting("condition of the recording, printed in the report, such as barefoot")
+    recorded_on: str | None = setting("day of the recording in the report, such as 2026-05-04")
+    recorded_as: str | None = setting("condition in the report, such as barefoot")
     skeleton: str | None = setting(
         "file of another definition of the body's points, bodies and joints than the bundled one of 33 bodies, such "
         "as one with three axes of the knee"
