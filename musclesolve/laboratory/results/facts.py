@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, slices, true_runs
 from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT
@@ -340,6 +340,10 @@ def once(rule: "Callable[[Facts], Said]") -> "Callable[[Facts], Said]":
     return said
 
 
+TOGETHER = 4096
+"""Number of frames of a long result that are read together."""
+
+
 class Facts:
     """Facts of a result of `run` or `share`, and what rules say of them (`once`)."""
 
@@ -608,19 +612,27 @@ class Facts:
                 times.append(duration)
         return float(np.average(masses, weights=times)) if times else None
 
+    def _of_muscles(self, name: str, some: slice) -> Array:
+        """A variable of muscles (F, n) in some frames; the rest of a result on disk is not read."""
+        values = self.result.variables[name].isel(time=some).transpose("time", "muscle").values
+        return np.asarray(values, dtype=float)
+
     def active_fibers(self, least: float) -> list[tuple[float, str]]:
         """Shortest and longest normalized fiber of each muscle in valid frames of an activation of at least `least`."""
         if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
             return []
-        result, sides = self.result, frames.muscle_sides(self.result)
-        length, activation = (
-            result[name].transpose("time", "muscle").values for name in ("fiber_length", "activation")
+        sides, optimal = (
+            frames.muscle_sides(self.result),
+            self.result.variables["optimal_fiber_length"].values,
         )
-        fiber = length / result["optimal_fiber_length"].values
         valid = np.stack([self.valid[side] for side in sides.values()], axis=1)
-        active = valid & (activation >= least) & np.isfinite(fiber)
-        shortest = fiber.min(axis=0, initial=np.inf, where=active)
-        longest = fiber.max(axis=0, initial=-np.inf, where=active)
+        shortest, longest = np.full(len(sides), np.inf), np.full(len(sides), -np.inf)
+        for some in slices(len(valid), TOGETHER):
+            length, activation = (self._of_muscles(name, some) for name in ("fiber_length", "activation"))
+            fiber = length / optimal
+            active = valid[some] & (activation >= least) & np.isfinite(fiber)
+            shortest = np.minimum(shortest, fiber.min(axis=0, initial=np.inf, where=active))
+            longest = np.maximum(longest, fiber.max(axis=0, initial=-np.inf, where=active))
         ends = zip(sides, shortest, longest, strict=True)
         return [(float(end), name) for name, *both in ends for end in both if np.isfinite(end)]
 
@@ -645,8 +657,10 @@ class Facts:
         """Muscles that reach full activation in valid frames, the one with most such frames first."""
         if "activation" not in self.result:
             return []
-        activation: Array = self.result["activation"].transpose("time", "muscle").values
-        at_limit = np.nan_to_num(activation) >= FULL
+        blocks = slices(self.result.sizes["time"], TOGETHER)
+        at_limit = np.concatenate(
+            [np.nan_to_num(self._of_muscles("activation", some)) >= FULL for some in blocks]
+        )
         full = []
         for column, (name, side) in enumerate(frames.muscle_sides(self.result).items()):
             count = int((self.valid[side] & at_limit[:, column]).sum())

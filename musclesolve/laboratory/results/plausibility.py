@@ -22,6 +22,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import grouped, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
 from musclesolve.laboratory.results.dataset import frame_validity as frames
@@ -414,6 +415,7 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
 
 def judged_facts(result: xr.Dataset) -> Facts:
     """Return the facts of a result after `with_verdict`; what the verdict needed of them is known."""
+    return_memory(result.sizes["time"])
     facts, sides = Facts(result), [str(side) for side in result["side"].values]
     judged = plausibility(facts)
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
