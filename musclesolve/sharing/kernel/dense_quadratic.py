@@ -25,7 +25,7 @@ from musclesolve.sharing.kernel.linear_algebra import dots
 
 LEAST_PIVOT = 1e-14  # of a matrix, as a share of its diagonal
 RIDGE = 1e-13  # compliance beside C, as a share of the diagonal of Y Y^T
-EMPTY = 1e-8  # the same of a row without a free muscle, as a share of the largest diagonal
+EMPTY = 1e-8  # the same of a row without a free muscle, over the largest curvature; the largest entry of a row is 1
 MOST_BLOCKS, MOST_STEPS = int64(8), int64(400)
 CLOSE = 1e-12  # distance beyond a bound, over the width, and slope, over its terms, that count as none
 AT_BOUND = 1e-9  # distance from a bound, over the width, of a muscle that starts at the bound
@@ -88,7 +88,6 @@ def solve_on_sets(
             total -= source[i] * x[i]
         u[j] = total
     forward(factor, count, u)
-    largest = 0.0
     for r in range(rows):
         row, given = along[r], matrix[r]
         for j in range(count):
@@ -99,12 +98,13 @@ def solve_on_sets(
             for j in range(count):
                 total += row[j] * other[j]
             schur[r, s] = total
-        largest = max(largest, schur[r, r])
+    steep = 0.0
+    for i in range(n):
+        steep = max(steep, hessian[i, i])
+    usual = 1.0 / steep if steep > 0.0 else 1.0
     for r in range(rows):
-        least = EMPTY * largest if largest > 0.0 else 1.0
-        schur[r, r] += compliance[r] + max(
-            RIDGE * schur[r, r], 0.0 if schur[r, r] > RIDGE * largest else least
-        )
+        empty = not schur[r, r] > RIDGE * usual
+        schur[r, r] += compliance[r] + (EMPTY * usual if empty else RIDGE * schur[r, r])
     for r in range(rows):
         row = schur[r]
         for s in range(r + 1):
