@@ -31,15 +31,15 @@ from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.laboratory import read_c3d
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.files.c3d.c3d_file import stated_events
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.results.dataset.assemble import assemble
+from musclesolve.models.body_sharing import share
 from musclesolve.models.knee import compartments
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.model_settings import model_settings
-from musclesolve.models.share import share
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,

@@ -25,7 +25,7 @@ from musclesolve.apps.live import Live, replay, samples
 from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare_recording
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.studies.benchmark.measure import machine
 
 DELAYS_MS = (0.0, 10.0, 25.0, 50.0, 100.0)

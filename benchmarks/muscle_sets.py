@@ -36,15 +36,15 @@ from benchmarks.validation.page import Absent, data_folder, recorded_walk, writt
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.measured_activation import channel_muscles
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
+from musclesolve.laboratory.bodies.measured_activation import channel_muscles
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.models.body import Analysis
+from musclesolve.models.body_sharing import share
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.model_settings import model_settings
-from musclesolve.models.share import share
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost

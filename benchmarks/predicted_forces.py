@@ -31,8 +31,8 @@ from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
 from musclesolve.dynamics.model.model import mass_center
 from musclesolve.laboratory import Event, Trial, gait_events
-from musclesolve.laboratory.analysis.adjusted_mechanics import completed_reactions
-from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.bodies.adjusted_mechanics import completed_reactions
+from musclesolve.laboratory.bodies.mechanics import Mechanics
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, force_events
 from musclesolve.laboratory.motion.events.gait import GaitEvents

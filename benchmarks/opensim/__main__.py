@@ -24,11 +24,11 @@ from benchmarks.arguments import command_line
 from benchmarks.timing import console, measure
 from benchmarks.validation.page import data_folder
 from musclesolve.models.body import Sharing
+from musclesolve.models.body_sharing import share, sharing_problem
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.opensim.read_model import read_osim
-from musclesolve.models.share import share, sharing_problem
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver

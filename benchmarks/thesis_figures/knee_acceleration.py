@@ -18,7 +18,7 @@ from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import Wrench, differentiate
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with
-from musclesolve.laboratory.analysis.mechanics import measured_moments
+from musclesolve.laboratory.bodies.mechanics import measured_moments
 from musclesolve.laboratory.plotting.page.sheet import heading
 
 DIRECTIONS = ("forward", "to the left", "upward")

@@ -20,7 +20,7 @@ from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.laboratory.plotting.page.sheet import heading
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.sharing import certify
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier

@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.study import METHODS, SIDE, Study
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics import Model, Targets, Wrench, consistent_motion, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.bodies.mechanics import Mechanics
 from musclesolve.laboratory.forces import mechanics
 
 CONSISTENT = ("nearest", "joint_angles")

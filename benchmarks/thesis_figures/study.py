@@ -17,7 +17,7 @@ from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.mechanics import Mechanics, measured_moments
+from musclesolve.laboratory.bodies.mechanics import Mechanics, measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.recording.trial_settings import ConsistencySettings
 from musclesolve.laboratory.results.dataset import frame_validity as frames

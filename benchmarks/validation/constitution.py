@@ -22,8 +22,8 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.laboratory.analysis.linked_bodies import full_problem
-from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.bodies.linked_bodies import full_problem
+from musclesolve.laboratory.bodies.mechanics import Mechanics
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.sharing import solve_full

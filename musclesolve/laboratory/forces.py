@@ -24,7 +24,7 @@ knee straight, with 20 N m for each radian, and the muscles flex the knee agains
 
 >>> import musclesolve as ms
 >>> from musclesolve.laboratory.forces import find_options, mechanics, recorded_body, share
->>> from musclesolve.laboratory.analysis.mechanics import measured_moments
+>>> from musclesolve.laboratory.bodies.mechanics import measured_moments
 >>> trial = ms.read_trial(ms.data.reference_stride())
 >>> recorded = mechanics(trial)  # landmarks, model, motion, ground reactions
 >>> moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
@@ -35,10 +35,10 @@ knee straight, with 20 N m for each radian, and the muscles flex the knee agains
 <Solution of 66 frames, 43 muscles, 5 moments by 'batch' for 'knee_sparing_activation': 66 solved>
 
 To read on, in the order of the stages: laboratory/motion/anatomy/anatomy.py,
-laboratory/analysis/mechanics.py, dynamics/model/human_model.py,
+laboratory/bodies/mechanics.py, dynamics/model/human_model.py,
 dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py, laboratory/motion/ground_reaction.py,
-dynamics/inverse/newton_euler.py, laboratory/analysis/recorded_body.py, muscles/scaling/scale_muscles.py,
-muscles/muscle_state.py, muscles/hill_model.py, models/share.py, sharing/problem.py, sharing/solving.py.
+dynamics/inverse/newton_euler.py, laboratory/bodies/recorded_body.py, muscles/scaling/scale_muscles.py,
+muscles/muscle_state.py, muscles/hill_model.py, models/body_sharing.py, sharing/problem.py, sharing/solving.py.
 """
 
 from dataclasses import replace
@@ -52,26 +52,26 @@ from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve._util.processes import return_memory
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.laboratory.analysis.adjusted_mechanics import (
+from musclesolve.laboratory.bodies.adjusted_mechanics import (
     changed_motion,
     check_reduction,
     completed_reactions,
 )
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, Mechanics, subject_model
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
-from musclesolve.laboratory.analysis.run_options import find_options, with_arguments
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN, Mechanics, subject_model
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody, recorded_body
+from musclesolve.laboratory.bodies.run_options import find_options, with_arguments
 from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.laboratory.motion.ground_reaction import ground_reactions
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
+from musclesolve.models.body_sharing import share
 from musclesolve.models.settings import REDUCED
-from musclesolve.models.share import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+    from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 
 
 def muscle_forces(
@@ -110,7 +110,7 @@ def prepare(
         trial = with_arguments(trial, **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
-    from musclesolve.laboratory.analysis.trial_body import body_of_trial
+    from musclesolve.laboratory.bodies.trial_body import body_of_trial
 
     assert isinstance(trial, ModelTrial)
     (progress or no_progress)("inverse dynamics", 0.35)

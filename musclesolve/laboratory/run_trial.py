@@ -9,8 +9,8 @@ import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import USUAL_COST
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-from musclesolve.laboratory.analysis.run_options import with_arguments
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.run_options import with_arguments
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.files.formats import read_positions_table

@@ -16,9 +16,9 @@ from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.models.body import Sharing, SharingGroup
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.opensim.find_muscle_set import find_muscle_set
 from musclesolve.models.settings import SharingSettings
-from musclesolve.models.share import sharing_problem
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.pose_geometry import (
     muscle_set,

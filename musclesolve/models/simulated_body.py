@@ -14,8 +14,8 @@ from musclesolve._util.sides import sides_of
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.models.body import Sharing, SharingGroup
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.knee import ContactSpacing
-from musclesolve.models.share import sharing_problem
 from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN, MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState

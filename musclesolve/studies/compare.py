@@ -15,8 +15,8 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import InputError, input_error
-from musclesolve.laboratory.analysis.emg_informed import informed_cost
-from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.bodies.emg_informed import informed_cost
+from musclesolve.laboratory.bodies.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
@@ -25,7 +25,7 @@ from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, follow
 from musclesolve.laboratory.results.dataset.result_quantities import is_elastic, shared_dofs
 from musclesolve.laboratory.results.tables.comparison_tables import agreement, agreement_csv
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.sharing.analysis.needless_reserves import needless_reserves
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit

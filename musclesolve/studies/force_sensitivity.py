@@ -19,12 +19,12 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.laboratory.analysis.run_options import check_consistent, check_rigid
+from musclesolve.laboratory.bodies.run_options import check_consistent, check_rigid
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.recording.data import Trial
 from musclesolve.models.body import SolvedGroup
+from musclesolve.models.body_sharing import share
 from musclesolve.models.muscle_pulls import MuscleJoints
-from musclesolve.models.share import share
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change, point_derivatives
 from musclesolve.sharing.cost.cost_base import Cost

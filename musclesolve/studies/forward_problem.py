@@ -25,13 +25,13 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, mass_matrix
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.run_options import check_rigid
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.run_options import check_rigid
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.recording.data import Trial
 from musclesolve.models.body import Analysis
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined

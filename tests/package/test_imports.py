@@ -19,7 +19,7 @@ BASE = ("errors", "constants", "version", "_util", "data", "tables")
 TOOLKIT = ("sharing", "dynamics", "muscles", "trajectory", "models", "symbolic")
 """From arrays and models to certified forces: none of it knows a recording."""
 LABORATORY = (
-    *("recording", "markers", "files", "trial", "motion", "analysis", "forces", "results"),
+    *("recording", "markers", "files", "trial", "motion", "bodies", "forces", "results"),
     *("plotting", "checks", "run_trial", "draft", "report"),
 )
 """From recordings to results."""

@@ -12,7 +12,7 @@ from thorough import THOROUGH
 
 from musclesolve import Status
 from musclesolve.laboratory.forces import prepare
-from musclesolve.models.share import motion_problem
+from musclesolve.models.body_sharing import motion_problem
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.sharing import RateLimits
 from musclesolve.trajectory import MotionProblem, solve_motion

@@ -17,7 +17,7 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, expand, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.linked_bodies import contact_forces, full_problem
+from musclesolve.laboratory.bodies.linked_bodies import contact_forces, full_problem
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.muscles import muscle_state, scale_muscles

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerations
-from musclesolve.laboratory.analysis.linked_bodies import linked
+from musclesolve.laboratory.bodies.linked_bodies import linked
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.models.opensim.shared_choice import geometry_along

@@ -11,7 +11,7 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve.laboratory.run_trial import share_model
-from musclesolve.models import share as share_module
+from musclesolve.models import body_sharing as share_module
 from musclesolve.models.opensim import geometry
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.tables import read_mot, write_mot

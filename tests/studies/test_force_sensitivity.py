@@ -11,9 +11,9 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.dynamics import projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.laboratory.analysis.recorded_body import sharing_group
+from musclesolve.laboratory.bodies.recorded_body import sharing_group
 from musclesolve.laboratory.forces import find_options, mechanics
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies import synthetic_recording

@@ -14,7 +14,7 @@ from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.laboratory.recording.data import Emg
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 
 FLOOR = 0.15
 """No muscle is less active: all contract against each other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 from musclesolve.laboratory.recording.trial_settings import ModelSettings
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.model_settings import stated_settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import sources, standard_deviations

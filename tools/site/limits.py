@@ -21,7 +21,7 @@ ROOMS = {
     "laboratory/trial": "Reading trials",
     "laboratory/motion": "From markers to motion",
     "laboratory/checks": "Checks",
-    "laboratory/analysis": "Validity of frames",
+    "laboratory/bodies": "Validity of frames",
     "laboratory/results": "Judgement of results",
 }
 HEAD = """# Limits

@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, largest_size
 from musclesolve._util.sides import split_side
 from musclesolve.models.body import JointLoads, Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.sharing.problem import Problem

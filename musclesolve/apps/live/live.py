@@ -44,10 +44,10 @@ from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, Support
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
-from musclesolve.laboratory.analysis.emg_informed import follows_emg
-from musclesolve.laboratory.analysis.mechanics import carries_foot
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.run_options import check_consistent, check_rigid
+from musclesolve.laboratory.bodies.emg_informed import follows_emg
+from musclesolve.laboratory.bodies.mechanics import carries_foot
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.run_options import check_consistent, check_rigid
 from musclesolve.laboratory.forces import prepare_recording, recording_of
 from musclesolve.laboratory.recording.command_settings import LAG_MS
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.bodies.mechanics import Mechanics
 from musclesolve.laboratory.motion.ground_reaction import origin_wrench
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.laboratory.trial.plates import foot_contacts

@@ -32,13 +32,13 @@ from musclesolve.apps.live.live import Frame, Live
 from musclesolve.apps.live.stream import STATUS_NAMES, Arrival
 from musclesolve.constants import PREDICTED
 from musclesolve.errors import InputError, file_error
-from musclesolve.laboratory.analysis.emg_informed import MISFIT
+from musclesolve.laboratory.bodies.emg_informed import MISFIT
 from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.recording.trial_settings import AUTO
 from musclesolve.laboratory.results.dataset.labels import COMPONENTS
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.laboratory.results.tables.lines import csv_text
-from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.laboratory.trial.dependent_settings import with_paths
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.tables.document import tables_text

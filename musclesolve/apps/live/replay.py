@@ -20,9 +20,9 @@ from musclesolve.apps.live.stream import Sample
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.mechanics import Mechanics
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody, recorded_body
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.mechanics import Mechanics
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.motion.ground_reaction import GroundReaction
 from musclesolve.laboratory.recording.data import SIDES, AnyTrial, Trial
@@ -30,7 +30,7 @@ from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.laboratory.results.finding import Finding, sorted_findings
 from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.models.body import EVERY
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.sharing.status import Status, is_solved
 
 SAME_RATE = 1e-3

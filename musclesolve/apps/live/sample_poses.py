@@ -21,7 +21,7 @@ from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import angle_between, to_cardan
 from musclesolve.errors import MuscleSolveError
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, Mechanics, carries_foot
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.laboratory.markers.gaps.rigid_registration import SMALLEST_BREADTH, breadth, register
 from musclesolve.laboratory.markers.landmarks import landmarks
 from musclesolve.laboratory.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body

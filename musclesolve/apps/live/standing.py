@@ -38,7 +38,7 @@ from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.laboratory.recording.trial_document import of_model, trial_document
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 from musclesolve.laboratory.results.finding import SEVERITIES, Finding, Severity, Where
-from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.laboratory.trial.dependent_settings import with_paths
 from musclesolve.laboratory.trial.trial_file import read_standing
 from musclesolve.models.settings import is_predicted
 from musclesolve.tables.document import tables_text, validated

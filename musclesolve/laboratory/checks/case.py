@@ -22,7 +22,7 @@ from musclesolve._util.arrays import Mask, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.checks.observed_body import landmark, upward
 from musclesolve.laboratory.files.formats import Faults, read_markers
 from musclesolve.laboratory.markers.gaps.gap_filling import completed_trial, without_ghosts

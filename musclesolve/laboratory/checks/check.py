@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from musclesolve._util.messages import REMARK, Progress, no_progress
 from musclesolve.errors import PoseError
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.checks import recording
 from musclesolve.laboratory.checks.case import (
     Case,
@@ -35,7 +35,7 @@ from musclesolve.models.body import Body
 from musclesolve.tables.text_file import file_path, toml_content
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+    from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 
 
 @singledispatch

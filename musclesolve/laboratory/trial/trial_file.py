@@ -40,6 +40,17 @@ from musclesolve.laboratory.recording.trial_settings import (
     TimeSettings,
     TrialSettings,
 )
+from musclesolve.laboratory.trial.dependent_settings import (
+    check_consistency,
+    check_errors,
+    check_filter,
+    check_strain,
+    muscle_files,
+    resolved,
+    subject_notes,
+    subject_of,
+    with_stated_events,
+)
 from musclesolve.laboratory.trial.functional_trials import read_functional
 from musclesolve.laboratory.trial.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.laboratory.trial.muscle_signals import check_overlap, check_signals, read_emg, read_fascicles
@@ -57,17 +68,6 @@ from musclesolve.laboratory.trial.recording_checks import (
     check_trial,
     steady,
     with_arms_on_their_sides,
-)
-from musclesolve.laboratory.trial.settings import (
-    check_consistency,
-    check_errors,
-    check_filter,
-    check_strain,
-    muscle_files,
-    resolved,
-    subject_notes,
-    subject_of,
-    with_stated_events,
 )
 from musclesolve.laboratory.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
 from musclesolve.models.settings import PREDICTED_NOTE, is_predicted, replaces_file

@@ -6,13 +6,13 @@ from typing import Any
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.models.body import Sharing
+from musclesolve.models.body_sharing import sharing_problem, solver_search
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.coordinate_motion import Source
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.settings import OpenSimSettings
-from musclesolve.models.share import sharing_problem, solver_search
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

@@ -29,6 +29,7 @@ from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.messages import count_of, few
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.opensim.coordinate_motion import Source, as_table
 from musclesolve.models.opensim.foreign_solution import (
     MOCO,
@@ -43,7 +44,6 @@ from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.opensim.opensim_problem import sharing_body
 from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.models.opensim.solution_defects import Defect, solution_defects
-from musclesolve.models.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

@@ -28,9 +28,9 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import Progress, WarningNote, capitalized, check_known, few, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.strength_geometry import StrengthGeometry, strength_geometry
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.strength_geometry import StrengthGeometry, strength_geometry
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.trial.trial_file import ModelTrial

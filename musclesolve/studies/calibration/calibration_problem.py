@@ -30,7 +30,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import Progress, enumerated, no_progress
-from musclesolve.laboratory.analysis.strength_geometry import StrengthGeometry
+from musclesolve.laboratory.bodies.strength_geometry import StrengthGeometry
 from musclesolve.muscles.strength_tests import StrengthTest
 from musclesolve.studies.calibration.free_parameters import (
     DELAY,

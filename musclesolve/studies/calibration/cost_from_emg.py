@@ -16,14 +16,14 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.dynamics.kinematics.low_pass import low_pass
 from musclesolve.errors import InputError, input_error
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.motion.signals.emg_envelope import mirrored
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
 from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.sharing.analysis.cost_fit import REACH, Agreement
 from musclesolve.sharing.analysis.cost_fit import fit_cost as sharing_fit_cost
 from musclesolve.sharing.cost.cost_base import Cost

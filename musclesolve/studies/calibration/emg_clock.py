@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation
 from musclesolve.laboratory.motion.signals.emg_envelope import DELAY_STEP, delayed_correlations
 
 FEWEST_CHANNELS = 3

@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import motion_problem, share_part
+from musclesolve.models.body_sharing import motion_problem, share_part
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState

@@ -18,9 +18,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
 

@@ -16,7 +16,7 @@ from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
-from musclesolve.laboratory.analysis.run_options import in_time_range
+from musclesolve.laboratory.bodies.run_options import in_time_range
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.forces import prepare
@@ -64,8 +64,8 @@ from musclesolve.studies.many_trials.trial_record import (
 )
 
 if TYPE_CHECKING:
-    from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-    from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+    from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+    from musclesolve.laboratory.bodies.recorded_body import RecordedBody
     from musclesolve.studies.many_trials.b3d_source import B3DSource
 
 ACTIVATIONS = "activations.csv"

@@ -240,7 +240,7 @@ def write_table(records: Sequence[TrialRecord], output: Path) -> None:
 
 def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
     """Refuse options that would fail for every trial, before any computation."""
-    from musclesolve.laboratory.analysis.run_options import check_choices
+    from musclesolve.laboratory.bodies.run_options import check_choices
 
     end_inside_script()
     check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))

@@ -15,7 +15,7 @@ import xarray as xr
 
 from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.laboratory.analysis.run_options import with_arguments
+from musclesolve.laboratory.bodies.run_options import with_arguments
 from musclesolve.laboratory.checks.case import finding_of
 from musclesolve.laboratory.checks.check import check
 from musclesolve.laboratory.recording.data import AnyTrial

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Parameters, Power, SoftRows, Term
 from musclesolve.sharing.problem import Problem

@@ -19,9 +19,9 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
-from musclesolve.laboratory.analysis.linked_bodies import Linked, linked
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.bodies.linked_bodies import Linked, linked
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
@@ -31,7 +31,7 @@ from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explai
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight, heading_angle
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS
 from musclesolve.studies.written_answer import judgement_of

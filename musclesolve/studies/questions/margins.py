@@ -22,8 +22,8 @@ from musclesolve._util.arrays import Array, Mask, greatest
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
@@ -32,7 +32,7 @@ from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explai
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
-from musclesolve.models.share import share, share_part
+from musclesolve.models.body_sharing import share, share_part
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.strength_margin import (
     StrengthMargin,

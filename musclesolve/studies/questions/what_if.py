@@ -20,10 +20,10 @@ from musclesolve._util.messages import Progress, as_text, no_progress, unknown_n
 from musclesolve._util.sides import split_side
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.linked_bodies import linked
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.bodies.linked_bodies import linked
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredModel
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.run_options import check_consistent
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
@@ -32,7 +32,7 @@ from musclesolve.laboratory.results.dataset.quantities import explained
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.studies.compare import stacked
 from musclesolve.studies.known_names import (
     check_factor,

@@ -17,7 +17,7 @@ from musclesolve.laboratory.recording.trial_settings import ModelSettings, Recor
 from musclesolve.laboratory.results.cycles.discrete_values import value_of
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
-from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.laboratory.trial.dependent_settings import with_paths
 from musclesolve.models.settings import replaces_file
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message

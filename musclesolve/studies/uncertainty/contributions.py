@@ -20,7 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.errors import input_error
 from musclesolve.models.body import SharingGroup
-from musclesolve.models.share import share_part, sharing_problem
+from musclesolve.models.body_sharing import share_part, sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.problem import Problem

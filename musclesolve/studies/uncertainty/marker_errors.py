@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN
 from musclesolve.laboratory.motion.anatomy.anatomy import measured_body
 from musclesolve.laboratory.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.laboratory.motion.anatomy.landmark_positions import (

@@ -23,7 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import RIGID
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 from musclesolve.models.body import JointLoads, SharingGroup
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_in_ground

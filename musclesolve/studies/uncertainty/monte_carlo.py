@@ -34,15 +34,15 @@ from musclesolve._util.processes import cores
 from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import DESIGNED, FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.run_options import check_consistent
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.run_options import check_consistent
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.results.dataset import assemble as labeled
 from musclesolve.laboratory.results.facts import counted_frames
 from musclesolve.laboratory.trial.trial_file import read_trial
-from musclesolve.models.share import share
+from musclesolve.models.body_sharing import share
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed

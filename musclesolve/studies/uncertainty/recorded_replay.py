@@ -22,9 +22,9 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.laboratory.analysis.mechanics import known_moments, subject_model
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody, sharing_group
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.mechanics import known_moments, subject_model
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody, sharing_group
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.markers.landmarks import shows_spines
 from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, measured_body, same_points
 from musclesolve.laboratory.motion.ground_reaction import filtered_plates

@@ -35,9 +35,9 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.laboratory.recording.trial_settings import UncertaintySettings
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.models.body import Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import share_part, sharing_problem
+from musclesolve.models.body_sharing import share_part, sharing_problem
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.sharing.cost.sum_of_terms import varied

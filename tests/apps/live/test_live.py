@@ -17,10 +17,10 @@ from musclesolve.apps.live.group_frames import group_frames
 from musclesolve.apps.live.session import SessionWatch
 from musclesolve.apps.live.stream import Arrival
 from musclesolve.data import reference_stride
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN
 from musclesolve.laboratory.forces import share
 from musclesolve.laboratory.motion.anatomy.landmark_positions import filtered_markers
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 
 SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
 

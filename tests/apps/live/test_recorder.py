@@ -23,7 +23,7 @@ from musclesolve.apps.live.session import SessionWatch, open_source
 from musclesolve.apps.live.standing import Standing
 from musclesolve.apps.live.stream import Arrival, StreamEnded, run_session
 from musclesolve.data import reference_stride
-from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.laboratory.trial.dependent_settings import with_paths
 from musclesolve.tables import read_mot, read_trc
 from musclesolve.tables.document import tables_text
 

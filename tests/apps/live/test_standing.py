@@ -23,7 +23,7 @@ from musclesolve.apps.live.standing import Standing, stand_first
 from musclesolve.apps.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN
 from musclesolve.laboratory.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.tables.document import tables_text
 

@@ -17,10 +17,10 @@ from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve.laboratory.forces import share
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.run_trial import share_model
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.opensim import opensim_geometry
 from musclesolve.models.opensim.moments import coordinate_moments
 from musclesolve.models.opensim.shared_choice import shared_choice
-from musclesolve.models.share import sharing_problem
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 
 

@@ -11,7 +11,7 @@ from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
 from strength_files import asked
 
-from musclesolve.laboratory.analysis.strength_geometry import strength_geometry
+from musclesolve.laboratory.bodies.strength_geometry import strength_geometry
 from musclesolve.laboratory.forces import prepare
 from musclesolve.models.opensim import opensim_geometry
 from musclesolve.models.opensim.model_body import ModelBody

@@ -16,7 +16,7 @@ from small_model_motion import DOFS, small_motion
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve.laboratory.trial.settings import with_paths
+from musclesolve.laboratory.trial.dependent_settings import with_paths
 from musclesolve.models.opensim.coordinate_motion import coordinate_motion
 from musclesolve.models.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.models.opensim.inverse_dynamics import ModelMotion, body_dynamics

@@ -18,7 +18,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.laboratory.forces import prepare_recording
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.studies.calibration.cost_from_emg import _smoothing, emg_parts
 
 EXAMPLE = REPOSITORY / "examples" / "own_recording" / "trial.toml"

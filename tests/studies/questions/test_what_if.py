@@ -23,7 +23,7 @@ from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.laboratory.results.tables.question_tables import scenario_records, scenario_tables
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.studies import Scenario, what_if
 from musclesolve.studies.questions.assistance import (

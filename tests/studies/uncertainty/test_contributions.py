@@ -14,7 +14,7 @@ from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.results.facts import uncertain_peak
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
 from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT, sources
 

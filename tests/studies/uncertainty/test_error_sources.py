@@ -13,7 +13,7 @@ from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 

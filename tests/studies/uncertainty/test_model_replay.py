@@ -19,7 +19,7 @@ from musclesolve import read_osim, read_result
 from musclesolve.laboratory.forces import share
 from musclesolve.laboratory.plotting.figure_names import pages_of
 from musclesolve.laboratory.plotting.page.page_style import figures_of
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.external_loads import load_in_ground
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values

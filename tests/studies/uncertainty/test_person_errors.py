@@ -17,9 +17,9 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.studies import uncertainty
 from musclesolve.studies.uncertainty.replay import parameters_with_errors
 

@@ -14,9 +14,9 @@ import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.forces import prepare
-from musclesolve.laboratory.trial.settings import error_keys
+from musclesolve.laboratory.trial.dependent_settings import error_keys
 from musclesolve.studies.uncertainty.replay import LATERAL, RATIO, sources, with_prediction_errors
 
 ALWAYS = ((-np.inf, np.inf),)

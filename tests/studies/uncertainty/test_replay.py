@@ -14,8 +14,8 @@ from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
-from musclesolve.laboratory.trial.settings import error_keys
-from musclesolve.models.share import share_part
+from musclesolve.laboratory.trial.dependent_settings import error_keys
+from musclesolve.models.body_sharing import share_part
 from musclesolve.sharing.cost import ActivationPower
 
 

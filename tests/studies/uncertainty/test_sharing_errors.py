@@ -16,7 +16,7 @@ from musclesolve.data import reference_stride
 from musclesolve.laboratory import Trial
 from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.results.dataset.result_quantities import body_weight
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.sharing.cost import JointWeightedActivation
 from musclesolve.studies.uncertainty.contributions import size_sd
 

@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 from musclesolve.laboratory.checks.case import collect_errors
 from musclesolve.laboratory.checks.model.coordinates import angle_units, leaps_of_coordinates, length_units
 from musclesolve.laboratory.checks.model.load_balance import (

@@ -29,13 +29,13 @@ from musclesolve._util.messages import few
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.laboratory.checks.model.model_case import CUTOFF_HZ, SERIOUS, ModelCase, moment_cost
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, error_if, finding
+from musclesolve.models.body_sharing import share_part
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.models.opensim.model_body import ModelBody
-from musclesolve.models.share import share_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import able_solver
 from musclesolve.tables.sampled import Table

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from musclesolve._util.messages import capitalized, count_of
-from musclesolve.laboratory.analysis.run_options import find_options
+from musclesolve.laboratory.bodies.run_options import find_options
 from musclesolve.laboratory.checks.case import Case, recording_check, refusal
 from musclesolve.laboratory.checks.observed_body import runs
 from musclesolve.laboratory.motion.motion_plausibility import cutoff_with_flight, unusual_cutoff

@@ -14,9 +14,9 @@ from musclesolve._util.arrays import AnyArray, Array, Mask, by_name, dot, slices
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.laboratory.analysis.emg_informed import followed_notes, follows_emg
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredBody
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody, WindowedParts
+from musclesolve.laboratory.bodies.emg_informed import followed_notes, follows_emg
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody, WindowedParts
 from musclesolve.laboratory.results.dataset.labels import DIRECTIONS, Labels, Variable
 from musclesolve.laboratory.results.dataset.muscle_labels import (
     balance_error,
@@ -37,8 +37,8 @@ from musclesolve.laboratory.results.dataset.windows import FileStore, FrameStore
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.models.body import BLOCK, Body, SharingGroup, metabolic_power
+from musclesolve.models.body_sharing import share
 from musclesolve.models.knee import ContactSpacing, compartments, quadriceps
-from musclesolve.models.share import share
 from musclesolve.models.simulated_body import SimulatedBody
 from musclesolve.sharing.status import status_flags
 from musclesolve.version import __version__

@@ -9,7 +9,7 @@ from musclesolve._util.arrays import Array, slices
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis, MeasuredModel
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.motion.events.foot_events import headings
 from musclesolve.laboratory.results.dataset import labels
 from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_SIDE

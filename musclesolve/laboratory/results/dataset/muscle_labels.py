@@ -16,10 +16,10 @@ import numpy as np
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import enumerated
-from musclesolve.laboratory.analysis.emg_informed import follows_emg, predicted_channels
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.emg_informed import follows_emg, predicted_channels
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.recording.data import Emg, Fascicles
 from musclesolve.laboratory.results.dataset.labels import Variable, VariablesAndAttributes
 from musclesolve.laboratory.results.dataset.result_quantities import directions

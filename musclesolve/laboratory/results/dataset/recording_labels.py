@@ -12,9 +12,9 @@ from musclesolve._util.messages import WarningNote
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import PREDICTED
 from musclesolve.dynamics.model.segment_inertia import inertia_source
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.mechanics import measured_moments
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.mechanics import measured_moments
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.markers.landmarks import HINGES
 from musclesolve.laboratory.motion.events.gait import Gait
 from musclesolve.laboratory.motion.motion_plausibility import FOOT_LIMIT

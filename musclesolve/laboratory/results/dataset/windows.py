@@ -12,11 +12,11 @@ import xarray as xr
 from xarray.backends import NetCDF4DataStore
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.laboratory.results.dataset.labels import Variable
 from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays

@@ -9,7 +9,7 @@ import pytest
 from modeled import sharing_by
 
 import muscle_db
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.results.dataset.muscle_labels import fiber_notes
 from musclesolve.models.body import Analysis
 from musclesolve.muscles import MuscleParameters

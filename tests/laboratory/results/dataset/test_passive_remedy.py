@@ -13,10 +13,10 @@ from poses import motion_through
 import muscle_db
 from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
 from musclesolve import Status, solve
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.models.body import JointLoads, Pulls, SharingGroup
-from musclesolve.models.share import share_part, sharing_problem
+from musclesolve.models.body_sharing import share_part, sharing_problem
 from musclesolve.muscles import muscle_state, scale_muscles
 
 DEEP, FRAMES = 120.0, 3

@@ -11,7 +11,7 @@ from modeled import sharing_by
 import muscle_db
 from muscle_db.model import LEG_DOFS
 from musclesolve import Problem, solve
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.laboratory.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.models.body import SolvedGroup

@@ -18,7 +18,7 @@ from musclesolve._util.messages import WarningNote
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.mechanics import measured_moments
+from musclesolve.laboratory.bodies.mechanics import measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.trial.plates.foot_forces import unmeasured_free_moments
 from musclesolve.laboratory.trial.plates.plate_checks import impossible_samples, sample_fault

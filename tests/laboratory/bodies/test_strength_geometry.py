@@ -10,8 +10,8 @@ from refusals import refused
 from strength_files import asked
 from synthetic_trial import write_trial
 
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
-from musclesolve.laboratory.analysis.strength_geometry import strength_geometry
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.strength_geometry import strength_geometry
 from musclesolve.laboratory.forces import prepare
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from refusals import refused
 
-from musclesolve.laboratory.analysis.linked_bodies import full_problem
+from musclesolve.laboratory.bodies.linked_bodies import full_problem
 
 
 @pytest.mark.parametrize("given", [{"dofs": []}, {"states": []}, {"dofs": None}, {"states": 3}])

@@ -15,16 +15,16 @@ from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads,
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation, MeasuredFascicles
-from musclesolve.laboratory.analysis.mechanics import Mechanics, carries_foot, measured_moments
-from musclesolve.laboratory.analysis.run_options import Options, check_emg
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation, MeasuredFascicles
+from musclesolve.laboratory.bodies.mechanics import Mechanics, carries_foot, measured_moments
+from musclesolve.laboratory.bodies.run_options import Options, check_emg
 from musclesolve.laboratory.motion.events.gait import Gait
 from musclesolve.laboratory.motion.motion_plausibility import MotionValidity
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.models.body import BLOCK, EVERY, LONG, Pulls, Sharing, SharingGroup, over_frames
+from musclesolve.models.body_sharing import reads_all_frames
 from musclesolve.models.knee import ContactSpacing
 from musclesolve.models.muscle_pulls import MuscleJoints, MusclePulls
-from musclesolve.models.share import reads_all_frames
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs

@@ -15,10 +15,10 @@ from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics import Wrench, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.laboratory.analysis.recorded_body import sharing_group
-from musclesolve.laboratory.analysis.run_options import Options
+from musclesolve.laboratory.bodies.recorded_body import sharing_group
+from musclesolve.laboratory.bodies.run_options import Options
 from musclesolve.laboratory.results.dataset.muscle_labels import reserve_reasons
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.muscles import muscle_state, scale_muscles
 
 FRAMES = 23

@@ -19,7 +19,7 @@ import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.laboratory import gait_events
-from musclesolve.laboratory.analysis.adjusted_mechanics import reactions_of_motion
+from musclesolve.laboratory.bodies.adjusted_mechanics import reactions_of_motion
 from musclesolve.laboratory.forces import mechanics, recording_of
 from musclesolve.laboratory.recording.axes import rotation_of
 from musclesolve.laboratory.trial.time_range import with_predicted_spans

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Protocol, Self, TypeAlias
 
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation, MeasuredFascicles
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.recording.trial_settings import ModelSettings
 from musclesolve.laboratory.trial.trial_file import ModelTrial

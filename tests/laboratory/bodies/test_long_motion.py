@@ -12,12 +12,12 @@ from elastic_stride import elastic_trial
 import musclesolve as ms
 from musclesolve._util.messages import no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.laboratory.analysis import recorded_body
+from musclesolve.laboratory.bodies import recorded_body
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.forces import prepare, share
 from musclesolve.laboratory.results.dataset import assemble
 from musclesolve.laboratory.results.plausibility import with_verdict
-from musclesolve.models import share as share_module
+from musclesolve.models import body_sharing as share_module
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.sharing import expression_cost

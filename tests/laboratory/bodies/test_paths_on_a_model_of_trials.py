@@ -8,7 +8,7 @@ from poses import motion_through
 from wrapped_leg import wrapped_leg
 
 from musclesolve.dynamics import expand, projected_moments
-from musclesolve.laboratory.analysis.linked_bodies import full_problem
+from musclesolve.laboratory.bodies.linked_bodies import full_problem
 from musclesolve.muscles import muscle_state
 
 FRAMES = 30

@@ -192,7 +192,7 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
                     muscles_of
                 )
                 raise trial.document.unknown(
-                    "laboratory.analysis.no_muscle_group",
+                    "laboratory.bodies.no_muscle_group",
                     name,
                     likely,
                     CHANNELS,

@@ -27,8 +27,8 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.models.body import Body
 from musclesolve.models.muscle_pulls import MuscleJoints
 from musclesolve.models.opensim.inverse_dynamics import (

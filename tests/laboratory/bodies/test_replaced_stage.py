@@ -11,7 +11,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.laboratory import forces
-from musclesolve.laboratory.analysis.mechanics import measured_moments
+from musclesolve.laboratory.bodies.mechanics import measured_moments
 from musclesolve.laboratory.results.dataset.assemble import assemble
 
 BRACE = 20.0

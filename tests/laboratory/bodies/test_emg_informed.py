@@ -15,7 +15,7 @@ from said import plausible, summary
 import musclesolve as ms
 from musclesolve.constants import USUAL_COST
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.emg_informed import MISFIT
+from musclesolve.laboratory.bodies.emg_informed import MISFIT
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax
 

@@ -15,7 +15,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.mechanics import Mechanics
+from musclesolve.laboratory.bodies.mechanics import Mechanics
 from musclesolve.laboratory.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.laboratory.motion.signals.filter_choice import FilterChoice
 from musclesolve.laboratory.recording.data import SIDES, Trial

@@ -9,7 +9,7 @@ from straight_arms import write_straight_arms
 
 from musclesolve import read_trial
 from musclesolve.apps.live import Live
-from musclesolve.laboratory.analysis.mechanics import TIME_MARGIN, measured_moments
+from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN, measured_moments
 from musclesolve.laboratory.forces import mechanics
 from musclesolve.laboratory.motion.anatomy.landmark_positions import filtered_markers
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.laboratory.analysis.measured_body import MeasuredAnalysis
+from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.models.body import SharingGroup
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
 

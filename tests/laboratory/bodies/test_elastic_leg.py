@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve.laboratory.forces import find_options
-from musclesolve.models.share import share_part
+from musclesolve.models.body_sharing import share_part
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.trajectory.motion_problem import TimeBasis

@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.laboratory.analysis.recorded_body import RecordedBody
+from musclesolve.laboratory.bodies.recorded_body import RecordedBody
 from musclesolve.models.body import Body
 from musclesolve.models.opensim.geometry import fiber_path_lengths, opensim_geometry
 from musclesolve.models.opensim.model_body import ModelBody

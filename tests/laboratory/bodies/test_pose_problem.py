@@ -8,7 +8,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.laboratory.forces import prepare
-from musclesolve.models.share import sharing_problem
+from musclesolve.models.body_sharing import sharing_problem
 
 ANGLES = {"hip_flexion_r": np.radians([-10.0, 20.0, 60.0]), "knee_flexion_r": np.radians([5.0, 40.0, 90.0])}
 RATES = {"knee_flexion_r": [0.0, 2.0, -3.0]}

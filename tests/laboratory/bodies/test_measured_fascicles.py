@@ -14,8 +14,8 @@ import muscle_db
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis import trial_body
-from musclesolve.laboratory.analysis.measured_activation import MeasuredFascicles, fascicle_muscles
+from musclesolve.laboratory.bodies import trial_body
+from musclesolve.laboratory.bodies.measured_activation import MeasuredFascicles, fascicle_muscles
 from musclesolve.laboratory.forces import find_options
 from musclesolve.laboratory.recording.data import Fascicles
 

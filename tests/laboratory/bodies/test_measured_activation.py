@@ -13,8 +13,8 @@ from synthetic_trial import write_trial
 import muscle_db
 from musclesolve import costs, read_trial
 from musclesolve.laboratory import Trial
-from musclesolve.laboratory.analysis.measured_activation import MeasuredActivation, channel_muscles
-from musclesolve.laboratory.analysis.run_options import check_emg
+from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation, channel_muscles
+from musclesolve.laboratory.bodies.run_options import check_emg
 from musclesolve.laboratory.forces import find_options
 from musclesolve.laboratory.recording.data import Emg
 from musclesolve.laboratory.recording.trial_settings import EmgSettings

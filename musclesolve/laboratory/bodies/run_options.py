@@ -13,8 +13,8 @@ from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import HUMAN, load_topology
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.laboratory.analysis.emg_informed import informed_cost
-from musclesolve.laboratory.analysis.measured_activation import (
+from musclesolve.laboratory.bodies.emg_informed import informed_cost
+from musclesolve.laboratory.bodies.measured_activation import (
     Channels,
     channel_muscles,
     channel_names,
@@ -24,9 +24,9 @@ from musclesolve.laboratory.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings, run_arguments
 from musclesolve.laboratory.trial.trial_file import read_document
 from musclesolve.models.body import Sharing
+from musclesolve.models.body_sharing import motion_cost, solver_search
 from musclesolve.models.opensim.find_muscle_set import fitting_muscle_set
 from musclesolve.models.opensim.person_file import person_of_set
-from musclesolve.models.share import motion_cost, solver_search
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import (

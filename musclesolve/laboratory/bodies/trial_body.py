@@ -7,21 +7,21 @@ from dataclasses import replace
 from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError
-from musclesolve.laboratory.analysis.emg_informed import informed_cost
-from musclesolve.laboratory.analysis.measured_activation import (
+from musclesolve.laboratory.bodies.emg_informed import informed_cost
+from musclesolve.laboratory.bodies.measured_activation import (
     Channels,
     MeasuredActivation,
     MeasuredFascicles,
     fascicle_muscles,
 )
-from musclesolve.laboratory.analysis.measured_body import MeasuredModel
+from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 from musclesolve.laboratory.trial.muscle_signals import CHANNELS, check_overlap
 from musclesolve.laboratory.trial.trial_file import ModelTrial
 from musclesolve.models.body import Sharing
+from musclesolve.models.body_sharing import motion_cost, solver_search
 from musclesolve.models.opensim.assemble_body import TIME_RANGE, model_body
 from musclesolve.models.opensim.model_settings import check_model_settings
 from musclesolve.models.opensim.read_model import known_osim
-from musclesolve.models.share import motion_cost, solver_search
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver
