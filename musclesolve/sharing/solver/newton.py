@@ -14,7 +14,7 @@ duality gap by no more than ENOUGH. All steps stay within bounds and moments, so
 where the slope along d is zero by its secant.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from musclesolve.sharing.problem_scale import reserve_terms, row_size
 from musclesolve.sharing.solver.kernel_problem import KernelOptions, KernelProblem, claimed
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
-
-if TYPE_CHECKING:
-    from musclesolve.sharing.constrained import Constraints
 
 EASE = 1e-12
 """Least curvature of a muscle, as a share of the largest one of the frame: it decides where the cost does not."""
@@ -120,7 +117,38 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
     return attempt
 
 
-def newton_within(frames: "Constraints") -> tuple[Attempt, Array]:
+class ConstrainedFrames(Protocol):
+    """Frames of a problem with a cost and constraints that have expressions (constrained.py)."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the frames."""
+
+    @property
+    def cost(self) -> Cost:
+        """Its cost."""
+
+    @property
+    def constraints(self) -> tuple[Any, ...]:
+        """The constraints, j of them."""
+
+    def frames(self, which: Indices) -> Self:
+        """Some frames, by number."""
+
+    def value(self, activation: Array) -> Array:
+        """Values of the constraints (T, j)."""
+
+    def jacobian(self, activation: Array) -> Array:
+        """Their derivatives (T, j, n)."""
+
+    def as_moments(self, at: Array, jacobian: Array, value: Array) -> tuple[Problem, Array]:
+        """The problem with the tangents of the constraints as further moments, and their sizes (T, j)."""
+
+    def violation(self, activation: Array) -> tuple[Array, Array]:
+        """How far values are beyond their bounds, and the limits of it, (T, j) each."""
+
+
+def newton_within(frames: ConstrainedFrames) -> tuple[Attempt, Array]:
     """Minimize within constraints that allow convex sets: the attempt, and the multipliers mu of the constraints.
 
     In each program tangents stand in the place of the constraints, as further moments of further muscles
@@ -142,7 +170,7 @@ def newton_within(frames: "Constraints") -> tuple[Attempt, Array]:
     return attempt, further
 
 
-def _minimize_within(frames: "Constraints", start: Array, count: int) -> tuple[Attempt, Array]:
+def _minimize_within(frames: ConstrainedFrames, start: Array, count: int) -> tuple[Attempt, Array]:
     """`newton_within` from activations (T, n) that produce the moments."""
     attempt, number = Attempt.blank(frames.problem), np.arange(frames.problem.n_frames)
     multipliers = np.zeros((len(number), len(frames.constraints)))
