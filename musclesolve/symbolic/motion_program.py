@@ -94,7 +94,7 @@ FrameExpression = Callable[[FrameSymbols], Any]
 
 @dataclass(frozen=True)
 class MotionCertificate:
-    """What holds at the end of a program, computed anew from its functions.
+    """Errors at the end of a program, computed anew from its functions.
 
     stationarity: largest element of the gradient of the Lagrange function, over the largest multiplier or 1.
     complementarity: largest product of a bound's multiplier and the distance to it. motion_equations: largest error
@@ -530,7 +530,7 @@ class MotionProgram:
 
     @cached_property
     def _torques(self) -> "MotionProgram":
-        """The same motion without muscles, own costs and own constraints."""
+        """The program without muscles, own costs and own constraints."""
         frame = _frame(self.body, (), self._position, None, (), (), {})
         numbers = self._numbers[:, : 6 * len(self.body.loads)]
         return replace(

@@ -75,7 +75,7 @@ class Skeleton:
         left_out: forces of an OpenSim model that these functions do not have: springs, ligaments, limits.
         natural: functions of natural coordinates; None for an OpenSim model.
         root: the six coordinates of a base that nothing holds; none for a body that is fixed to the ground.
-        shifts: those of them that are lengths [m].
+        shifts: the coordinates of the root that are lengths [m].
     """
 
     dofs: tuple[str, ...]
