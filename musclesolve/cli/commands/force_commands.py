@@ -22,10 +22,10 @@ from musclesolve.cli.options import (
     Questions,
     Side,
     Solver,
-    cost_names,
     drawn_figures,
     output_option,
     results_of,
+    setting_option,
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, progress
@@ -142,27 +142,11 @@ def verify(
     moments: Moments = None,
     loads: Loads = None,
     output: Annotated[Path | None, output_option("Table of all frames (.csv).")] = None,
-    cost: Annotated[
-        str,
-        typer.Option(
-            help="Cost that the solution is measured by; default: the cost of OpenSim's static optimization.",
-            autocompletion=cost_names,
-        ),
-    ] = "activation_power",
-    quantity: Annotated[
-        str | None, typer.Option(help="What muscle columns are: forces, activations; default: by their size.")
-    ] = None,
-    strength: Annotated[
-        str | None,
-        typer.Option(
-            help="Strength of a muscle: tendon (with the cosine of pennation), fiber; default: as SOLUTION's."
-        ),
-    ] = None,
+    cost: Annotated[str, setting_option(CommandSettings, "verify", "cost")] = "activation_power",
+    quantity: Annotated[str | None, setting_option(CommandSettings, "verify", "quantity")] = None,
+    strength: Annotated[str | None, setting_option(CommandSettings, "verify", "strength")] = None,
     reserve_strength: Annotated[
-        float | None,
-        typer.Option(
-            help="Moment of a reserve at control 1 \\[N m], where SOLUTION has controls of reserves."
-        ),
+        float | None, setting_option(CommandSettings, "verify", "reserve_strength")
     ] = None,
     side: Side = BOTH,
     **settings: Any,

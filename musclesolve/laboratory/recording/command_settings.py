@@ -254,6 +254,26 @@ class CompareSettings(Settings):
     )
 
 
+class VerifySettings(Settings):
+    """Options of `verify`."""
+
+    cost: str = setting(
+        "cost that the solution is measured by; squared activations, as in OpenSim's static optimization, unless given",
+        default="activation_power",
+    )
+    quantity: str | None = setting(
+        "what muscle columns are; by their size when absent", choices=("forces", "activations")
+    )
+    strength: str | None = setting(
+        "strength of a muscle, with the cosine of pennation (tendon) or without it (fiber); as the program of the "
+        "table when absent",
+        choices=("tendon", "fiber"),
+    )
+    reserve_strength: float | None = setting(
+        "moment of a reserve at control 1, where the table has controls of reserves [N m]", above=0.0
+    )
+
+
 class MuscleCalibrationSettings(Settings):
     """Options of `calibrate`."""
 
@@ -449,6 +469,7 @@ class CommandSettings(Settings):
     figures: FigureSettings = table(FigureSettings)
     plot: PlotSettings = table(PlotSettings)
     compare: CompareSettings = table(CompareSettings)
+    verify: VerifySettings = table(VerifySettings)
     calibrate_muscles: MuscleCalibrationSettings = table(MuscleCalibrationSettings)
     benchmark: BenchmarkSettings = table(BenchmarkSettings)
     average: AverageSettings = table(AverageSettings)
