@@ -1,0 +1,188 @@
+"""Cost and rows of one frame of a motion program in symbols, with exact derivatives (motion_program.py)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.casadi_module import casadi as ca
+from musclesolve.symbolic.muscle_chain import MuscleChain
+from musclesolve.symbolic.skeleton import Skeleton
+
+RATE, ACCELERATION, MOMENT = 10.0, 100.0, 20.0
+"""Units of the unknowns: rates [rad/s, m/s], accelerations [rad/s2, m/s2], moments and forces [N m, N]."""
+REST = 0.05
+"""Standard deviation of a coordinate that no marker moves [rad, m]: some three degrees."""
+
+
+@dataclass(frozen=True)
+class MotionWeights:
+    """Standard deviations of what the motion may miss.
+
+    marker: of a coordinate of a marker [m]. residual_force, residual_moment: of the forces [N] and moments [N m] of the
+    root, which nothing supplies. torque: of coordinates without muscles [N m]. reserve: of coordinates with muscles
+    [N m]. jerk: of a coordinate over 10 ms [rad/s3, m/s3]. effort: factor of the cost of the activations.
+    """
+
+    marker: float = 0.003
+    residual_force: float = 1.0
+    residual_moment: float = 0.3
+    torque: float = 20.0
+    reserve: float = 1.0
+    jerk: float = 300.0
+    effort: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSymbols:
+    """Expressions of one frame, of which own costs and constraints consist.
+
+    q, qd, qdd (n,): coordinates, rates, accelerations, in the order of `dofs`. moment (n,): generalized forces
+    [N m, N]. activation, force (k,): of `muscles` [1, N]. reserve: of the coordinates that muscles move [N m].
+    residual: of the root [N, N m]. data: numbers of each frame, by name.
+    """
+
+    dofs: tuple[str, ...]
+    muscles: tuple[str, ...]
+    q: Any
+    qd: Any
+    qdd: Any
+    moment: Any
+    activation: Any
+    force: Any
+    reserve: Any
+    residual: Any
+    data: Mapping[str, Any]
+
+
+FrameExpression = Callable[[FrameSymbols], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameFunctions:
+    """Functions of one frame: of unknowns y and numbers p, with exact derivatives.
+
+    parts: places of the unknowns c, cd, cdd, a, s, r, u. rows: coordinates of the equations of motion, which come
+    before own constraints. lower, upper: of all rows. results(y, p): moment, reserve, residual, force, markers.
+    """
+
+    moved: tuple[str, ...]
+    parts: Mapping[str, Indices]
+    lower: Array
+    upper: Array
+    rows: tuple[str, ...]
+    value: Any
+    gradient: Any
+    jacobian: Any
+    hessian: Any
+    jacobian_places: tuple[Indices, Indices]
+    hessian_places: tuple[Indices, Indices]
+    results: Any
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return sum(len(part) for part in self.parts.values())
+
+
+FRAME_WEIGHTS = ("marker", "reserve", "residual_force", "residual_moment", "torque", "effort")
+"""MotionWeights that are numbers of a frame, in their order."""
+
+
+def frame_functions(
+    body: Skeleton,
+    chains: Sequence[MuscleChain],
+    position: Any,
+    cost: FrameExpression | None,
+    costs: Sequence[FrameExpression],
+    constraints: Sequence[tuple[FrameExpression, float, float]],
+    numbers: Mapping[str, Array],
+) -> FrameFunctions:
+    """Build cost and rows of one frame in symbols, with exact derivatives."""
+    dofs, n = body.dofs, len(body.dofs)
+    moved = tuple(dict.fromkeys(name for chain in chains for name in chain.dofs))
+    root = [dofs.index(name) for name in body.root]
+    muscular = [dofs.index(name) for name in moved]
+    others = [k for k, name in enumerate(dofs) if name not in moved and k not in root]
+    muscles = tuple(name for chain in chains for name in chain.muscles)
+    # expressions of scalars where every muscle has one, else of matrices
+    kind: Any = ca.SX if all(chain.capacity is not None and not chain.iterated for chain in chains) else ca.MX
+    sizes = {"c": n, "cd": n, "cdd": n, "a": len(muscles), "s": len(moved), "r": len(root), "u": len(others)}
+    edges = np.cumsum([0, *sizes.values()])
+    parts = {name: np.arange(a, b) for name, a, b in zip(sizes, edges[:-1], edges[1:], strict=True)}
+    y = kind.sym("y", int(edges[-1]))
+    c, cd, cdd, a, s, r, u = ca.vertsplit(y, edges.tolist())
+    cd, cdd, s, r, u = RATE * cd, ACCELERATION * cdd, MOMENT * s, MOMENT * r, MOMENT * u
+
+    places = position.size_out(0)[1]
+    own = {name: kind.sym(name, value.shape[1]) for name, value in numbers.items()}
+    loads = kind.sym("loads", 6 * len(body.loads))
+    target, seen = kind.sym("target", 3 * places), kind.sym("seen", 3 * places)
+    resting, rest = kind.sym("resting", n), kind.sym("rest", n)
+    weights = kind.sym("weights", len(FRAME_WEIGHTS))
+    weight = dict(zip(FRAME_WEIGHTS, ca.vertsplit(weights), strict=True))
+    p = ca.vertcat(loads, *own.values(), target, seen, resting, rest, weights)
+
+    tau, marks = body.inverse_dynamics(c, cd, cdd, loads), ca.vec(position(c))
+    moment, forces, first = kind.zeros(len(moved), 1), [], 0
+    for chain in chains:
+        some = [dofs.index(name) for name in chain.dofs]
+        arguments = c[some], cd[some], a[first : first + len(chain.muscles)]
+        first += len(chain.muscles)
+        forces.append(chain.force(*arguments))
+        into = np.zeros((len(moved), len(some)))
+        into[[moved.index(name) for name in chain.dofs], np.arange(len(some))] = 1.0
+        moment = moment + ca.sparsify(ca.DM(into)) @ chain.moment(*arguments)
+    force = ca.vertcat(kind(0, 1), *forces)
+    motion_rows = ca.vertcat(moment + s - tau[muscular], r - tau[root], u - tau[others]) / MOMENT
+    symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, own)
+    bounded = [(ca.vec(expression(symbols)), low, high) for expression, low, high in constraints]
+    rows = ca.vertcat(motion_rows, *(value for value, _, _ in bounded))
+    met = np.zeros(motion_rows.numel())
+    lower, upper = (
+        np.concatenate([met, *(np.full(limits[0].numel(), limits[side]) for limits in bounded)])
+        for side in (1, 2)
+    )
+
+    shifts = [k for k, name in enumerate(body.root) if name in body.shifts]
+    turns = [k for k in range(len(root)) if k not in shifts]
+    misfit = (
+        ca.sumsqr(seen * (marks - target)) / weight["marker"] ** 2
+        + ca.sumsqr(s) / weight["reserve"] ** 2
+        + ca.sumsqr(u) / weight["torque"] ** 2
+        + (ca.sumsqr(r[shifts]) / weight["residual_force"] ** 2 if shifts else 0.0)
+        + (ca.sumsqr(r[turns]) / weight["residual_moment"] ** 2 if turns else 0.0)
+        + ca.sumsqr(resting * (c - rest)) / REST**2
+    )
+    effort = ca.sumsqr(a) if cost is None else cost(symbols)
+    value = 0.5 * misfit + weight["effort"] * effort + sum(each(symbols) for each in costs)
+
+    dual, factor = kind.sym("dual", rows.numel()), kind.sym("factor")
+    jacobian = ca.jacobian(rows, y)
+    hessian = ca.tril(ca.hessian(factor * value + ca.dot(dual, rows), y)[0])
+    results = [tau, s, r, force, marks]
+    return FrameFunctions(
+        moved=moved,
+        parts=parts,
+        lower=lower,
+        upper=upper,
+        rows=(*moved, *body.root, *(dofs[k] for k in others)),
+        value=ca.Function("value", [y, p], [value, rows]),
+        gradient=ca.Function("gradient", [y, p], [ca.densify(ca.gradient(value, y))]),
+        jacobian=ca.Function("jacobian", [y, p], [_nonzeros(jacobian)]),
+        hessian=ca.Function("hessian", [y, p, factor, dual], [_nonzeros(hessian)]),
+        jacobian_places=_places(jacobian),
+        hessian_places=_places(hessian),
+        results=ca.Function("results", [y, p], list(map(ca.densify, results))),
+    )
+
+
+def _nonzeros(matrix: Any) -> Any:
+    return matrix.nz[:] if matrix.nnz() else type(matrix)(0, 1)
+
+
+def _places(matrix: Any) -> tuple[Indices, Indices]:
+    rows, columns = matrix.sparsity().get_triplet()
+    return np.array(rows, dtype=int), np.array(columns, dtype=int)
