@@ -7,6 +7,7 @@ from pathlib import Path
 import casadi
 import numpy as np
 import pytest
+from moving_stride import moving_stride
 from refusals import refused
 
 import musclesolve as ms
@@ -159,23 +160,21 @@ def test_own_costs_constraints_and_data(leg, chain, moved):
 
 
 def test_a_subject_has_the_moments_of_the_numeric_road():
-    """Three frames of the bundled stride, with its ground forces."""
-    stride = ms.studies.synthetic.reference_stride()
-    names, places, bodies = stride.person.markers
-    time = np.array([0.1, 0.12, 0.14])
-    body = ms.symbolic.skeleton(stride.model, [wrench.body for wrench in stride.wrenches(time)])
-    loads = {wrench.body: np.hstack([wrench.force, wrench.moment]) for wrench in stride.wrenches(time)}
-    program = ms.symbolic.motion_program(
-        body,
-        time,
-        dict(zip(names, zip(bodies, places, strict=True), strict=True)),
-        stride.markers(time),
-        loads,
-    )
-    found = program.solve()
-    motion = motion_from(stride.model, time, found.coordinates, found.rates, found.accelerations)
-    numeric = ms.dynamics.projected_moments(stride.model, motion, stride.wrenches(time))
-    np.testing.assert_allclose(found.moment, numeric, atol=1e-8)
+    """Three frames of the bundled stride, with its ground forces and the points of its bodies as markers."""
+    model, motion, wrenches = moving_stride(66)
+    some, topology = slice(6, 9), model.topology
+    names = [body.name for body in topology.bodies]
+    places = {
+        topology.coordinate_names[k]: (names[model.tree.owner[k]], model.standing[k])
+        for k in range(topology.point_count)
+    }
+    acting = [ms.dynamics.Wrench(each.body, each.force[some], each.moment[some]) for each in wrenches]
+    loads = {each.body: np.hstack([each.force, each.moment]) for each in acting}
+    body, time = ms.symbolic.skeleton(model, tuple(loads)), motion.time[some]
+    measured = motion.q[some, : topology.point_count]
+    found = ms.symbolic.motion_program(body, time, places, measured, loads).solve()
+    moved = motion_from(model, time, found.coordinates, found.rates, found.accelerations)
+    np.testing.assert_allclose(found.moment, ms.dynamics.projected_moments(model, moved, acting), atol=1e-8)
     assert found.converged and np.abs(found.residual).max() < 5.0
 
 
