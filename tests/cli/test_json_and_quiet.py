@@ -184,7 +184,7 @@ def test_benchmark_and_share(tmp_path):
     [
         (["run", "absent.toml", "-o", "out"], "missing_file", "absent.toml"),
         (["run", "проба.toml", "-o", "out"], "missing_file", "проба.toml"),
-        (["run", "absent.toml"], "bad_usage", "run"),
+        (["run", "absent.toml"], "missing_file", "absent.toml"),
         (["run", "absent.toml", "-o", "out", "--side", "q"], "bad_usage", "run"),
         (["run", "absent.toml", "-o", "out", "--seed", "one"], "bad_usage", "run"),
         (["share", "--model", "absent.osim", "--coordinates", "a", "-o", "out"], None, ""),
