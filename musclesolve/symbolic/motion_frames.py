@@ -8,6 +8,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi as ca
+from musclesolve._util.checks import check_real_array, check_type
+from musclesolve._util.messages import as_text
+from musclesolve.errors import input_error
 from musclesolve.symbolic.muscle_chain import MuscleChain
 from musclesolve.symbolic.skeleton import Skeleton
 
@@ -15,6 +18,8 @@ RATE, ACCELERATION, MOMENT = 10.0, 100.0, 20.0
 """Units of the unknowns: rates [rad/s, m/s], accelerations [rad/s2, m/s2], moments and forces [N m, N]."""
 REST = 0.05
 """Standard deviation of a coordinate that no marker moves [rad, m]: some three degrees."""
+TRIPLES = "a list of (function of a frame, lower bound, upper bound)"
+"""What the constraints of a motion program are."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,9 @@ def frame_functions(
     force = ca.vertcat(kind(0, 1), *forces)
     motion_rows = ca.vertcat(moment + s - tau[muscular], r - tau[root], u - tau[others]) / MOMENT
     symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, own)
-    bounded = [(ca.vec(expression(symbols)), low, high) for expression, low, high in constraints]
+    bounded = [
+        _bounded(entry, symbols) for entry in check_type(constraints, Sequence, "constraints", TRIPLES)
+    ]
     rows = ca.vertcat(motion_rows, *(value for value, _, _ in bounded))
     met = np.zeros(motion_rows.numel())
     lower, upper = (
@@ -156,8 +163,10 @@ def frame_functions(
         + (ca.sumsqr(r[turns]) / weight["residual_moment"] ** 2 if turns else 0.0)
         + ca.sumsqr(resting * (c - rest)) / REST**2
     )
-    effort = ca.sumsqr(a) if cost is None else cost(symbols)
-    value = 0.5 * misfit + weight["effort"] * effort + sum(each(symbols) for each in costs)
+    effort = ca.sumsqr(a) if cost is None else _expression(cost, symbols, "cost")
+    further = check_type(costs, Sequence, "costs", "a list of functions of a frame")
+    value = 0.5 * misfit + weight["effort"] * effort
+    value = value + sum(_expression(each, symbols, "costs") for each in further)
 
     dual, factor = kind.sym("dual", rows.numel()), kind.sym("factor")
     jacobian = ca.jacobian(rows, y)
@@ -186,3 +195,49 @@ def _nonzeros(matrix: Any) -> Any:
 def _places(matrix: Any) -> tuple[Indices, Indices]:
     rows, columns = matrix.sparsity().get_triplet()
     return np.array(rows, dtype=int), np.array(columns, dtype=int)
+
+
+def _expression(function: object, symbols: FrameSymbols, where: str, scalar: bool = True) -> Any:
+    """The expression that a function makes of the symbols of a frame: one number, or several."""
+    if not callable(function):
+        raise input_error(
+            "bad_type",
+            where=where,
+            problem=f"{as_text(function)} is no function",
+            expected="a function of a frame, such as lambda frame: casadi.sumsqr(frame.activation)",
+        )
+    made = function(symbols)
+    if not isinstance(made, ca.SX | ca.MX | ca.DM | int | float):
+        raise input_error(
+            "bad_type",
+            where=where,
+            problem=f"the function returns {as_text(made)}",
+            expected="an expression of CasADi",
+        )
+    value = ca.vec(type(symbols.q)(made))
+    if scalar and value.numel() != 1:
+        raise input_error(
+            "bad_shape",
+            where=where,
+            problem=f"the function returns {value.numel()} numbers",
+            expected="one number, such as casadi.sum1(...) of them",
+        )
+    return value
+
+
+def _bounded(entry: object, symbols: FrameSymbols) -> tuple[Any, float, float]:
+    """The values of a constraint, and its bounds."""
+    if not isinstance(entry, tuple | list) or len(entry) != 3:
+        raise input_error("bad_type", where="constraints", problem=as_text(entry), expected=TRIPLES)
+    low, high = (
+        check_real_array(bound, "a bound", "a number", where="constraints", shapes=((),))
+        for bound in entry[1:]
+    )
+    if not low <= high:
+        raise input_error(
+            "bad_value",
+            where="constraints",
+            problem=f"the bounds are {low:g} and {high:g}",
+            expected="a lower bound and an upper bound that is not below it",
+        )
+    return _expression(entry[0], symbols, "constraints", scalar=False), float(low), float(high)

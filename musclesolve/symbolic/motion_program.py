@@ -20,6 +20,7 @@ Coordinates that no marker moves have a rest term: they stay within 0.05 rad or 
 exact: CasADi makes it for one frame, and every frame calls it.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,8 +32,15 @@ from scipy.interpolate import BSpline, make_interp_spline, make_smoothing_spline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.messages import few
+from musclesolve._util.checks import (
+    check_array,
+    check_increasing,
+    check_integer,
+    check_number,
+    check_real_array,
+    check_type,
+)
+from musclesolve._util.messages import few, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
@@ -47,6 +55,13 @@ from musclesolve.symbolic.motion_frames import (
 from musclesolve.symbolic.motion_sums import MotionCertificate, MotionSums, Optimum
 from musclesolve.symbolic.muscle_chain import MuscleChain
 from musclesolve.symbolic.skeleton import Skeleton
+
+FEWEST = 5
+"""Frames that a smoothing spline needs."""
+STILL = 1e-9
+"""Movement of a marker by a coordinate that counts as none [m/rad]."""
+LONGEST_BODY = 10.0
+"""Distance of two markers of a frame along an axis that no body has [m]: millimeters have thousands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +92,8 @@ class ProgramMotion:
     message: str
     certificate: MotionCertificate
     _unknowns: Array = field(repr=False)
+
+    __repr__ = with_sizes
 
 
 def motion_program(
@@ -119,27 +136,23 @@ def motion_program(
         38
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(subject)")
-    chains = (muscles,) if isinstance(muscles, MuscleChain) else tuple(muscles)
-    time = check_array(np.asarray(time, dtype=float), "time", ("T",))
-    frames = len(time)
-    if frames < 2 or not (np.diff(time) > 0.0).all():
-        raise input_error(
-            "bad_value",
-            where="time",
-            problem="the times do not increase",
-            expected="two or more rising times",
-        )
-    targets = np.asarray(measured, dtype=float)
-    if targets.shape != (frames, len(places), 3):
-        raise input_error(
-            "bad_value",
-            where="measured",
-            problem=f"its shape is {targets.shape}",
-            expected=f"({frames}, {len(places)}, 3): frames, markers, x y z",
-        )
+    expected = "muscles, from ms.symbolic.muscle_chain(...)"
+    chains = (
+        (muscles,)
+        if isinstance(muscles, MuscleChain)
+        else tuple(check_type(muscles, Sequence, "muscles", expected))
+    )
+    time = check_increasing(time, 2, where="time")
+    frames, position = len(time), body.markers(places)
+    shape = frames, len(places), 3
+    targets = check_real_array(
+        measured, "measured", f"positions {shape} [m]: frames, markers, x y z", shapes=(shape,)
+    )
+    _check_targets(targets)
     wrenches = _wrenches(body, loads or {}, frames)
     numbers = {name: _numbers(name, value, frames) for name, value in (data or {}).items()}
     for chain in chains:
+        check_type(chain, MuscleChain, "muscles", expected)
         if unknown := [name for name in chain.dofs if name not in body.dofs]:
             raise input_error(
                 "bad_value",
@@ -154,12 +167,23 @@ def motion_program(
                 problem="the chain has factors as further arguments",
                 expected="muscle_chain(..., factors=())",
             )
-    position = body.markers(places)
+    names = [name for chain in chains for name in chain.muscles]
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        raise input_error(
+            "duplicate_name",
+            where="muscles",
+            problem=f"{few(repeated)} would pull twice",
+            expected="every muscle in one chain",
+        )
+    if activation_times is not None:
+        times = check_real_array(activation_times, "activation_times", "two times [s]", shapes=((2,),))
+        for duration in times:
+            check_number(float(duration), "activation_times", "two positive times [s]", above=0.0)
     frame = frame_functions(body, chains, position, cost, costs, constraints, numbers)
     return MotionProgram(
         body=body,
         time=time,
-        muscles=tuple(name for chain in chains for name in chain.muscles),
+        muscles=tuple(names),
         moved=frame.moved,
         targets=targets,
         _position=position,
@@ -168,6 +192,29 @@ def motion_program(
         _chains=chains,
         _activation_times=activation_times,
     )
+
+
+def _check_targets(targets: Array) -> None:
+    """Refuse infinite positions of markers, and markers of a frame that are farther apart than a body is long."""
+    if np.isinf(targets).any():
+        raise input_error(
+            "no_numbers",
+            where="measured",
+            problem="a position is infinite",
+            expected="positions [m]; NaN where a marker is hidden",
+        )
+    with np.errstate(invalid="ignore"):
+        apart = (
+            np.ptp(np.where(np.isnan(targets), targets[:, :1], targets), axis=1) if targets.size else targets
+        )
+    if (apart > LONGEST_BODY).any():
+        raise input_error(
+            "bad_units",
+            where="measured",
+            problem=f"markers of one frame are {np.nanmax(apart):.4g} m apart",
+            expected=f"positions in meters, at most {LONGEST_BODY:g} m apart",
+            remedy="divide millimeters by 1000",
+        )
 
 
 def _wrenches(body: Skeleton, loads: Mapping[str, ArrayLike], frames: int) -> Array:
@@ -181,7 +228,7 @@ def _wrenches(body: Skeleton, loads: Mapping[str, ArrayLike], frames: int) -> Ar
             remedy="name these bodies in skeleton(loads=...)",
         )
     parts = [
-        check_array(np.asarray(loads.get(name, np.zeros((frames, 6))), dtype=float), name, (frames, 6))
+        check_array(loads.get(name, np.zeros((frames, 6))), f"loads[{name!r}]", (frames, 6), real=True)
         for name in body.loads
     ]
     return np.concatenate([np.zeros((frames, 0)), *parts], axis=1)
@@ -189,9 +236,8 @@ def _wrenches(body: Skeleton, loads: Mapping[str, ArrayLike], frames: int) -> Ar
 
 def _numbers(name: str, value: ArrayLike, frames: int) -> Array:
     """Numbers of every frame, (T, k)."""
-    array = np.asarray(value, dtype=float)
-    array = array[:, None] if array.ndim == 1 else array
-    return check_array(array, f"data[{name!r}]", (frames, "k"))
+    array = check_real_array(value, f"data[{name!r}]", f"numbers ({frames},) or ({frames}, k)")
+    return check_array(array[:, None] if array.ndim == 1 else array, f"data[{name!r}]", (frames, "k"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +259,8 @@ class MotionProgram:
     _chains: tuple[MuscleChain, ...] = field(repr=False)
     _activation_times: tuple[float, float] | None = field(repr=False)
 
+    __repr__ = with_sizes
+
     @cached_property
     def at_rest(self) -> tuple[str, ...]:
         """Coordinates that no measured marker moves: they stay near where they start."""
@@ -231,7 +279,8 @@ class MotionProgram:
     def nearest_poses(self) -> Array:
         """Coordinates (T, n) whose markers are nearest to the measured ones, frame by frame: the start of the program.
 
-        The first frame is sought from several turns of the root, every other one from the frame before.
+        The first frame with a marker is sought from several turns of the root, every later one from the frame before.
+        Frames before the first marker have its pose; without any marker all coordinates are zero.
         """
         dofs = self.body.dofs
         found = np.zeros((len(self.time), len(dofs)))
@@ -242,14 +291,18 @@ class MotionProgram:
             for angle in (0.5 * np.pi, np.pi, -0.5 * np.pi):
                 starts.append(np.zeros(len(dofs)))
                 starts[-1][turn] = angle
+        seen = np.isfinite(self.targets).all(axis=2)
+        if not seen.any():
+            return found
+        first = int(seen.any(axis=1).argmax())
         if len(shifts) == 3:
-            center = np.nanmean(self.targets[0], axis=0)
+            center = self.targets[first, seen[first]].mean(axis=0)
             for start in starts:
-                start[shifts] = center - np.array(self._position(start)).mean(axis=1)
-        poses = [self._nearest(start, self.targets[0]) for start in starts]
+                start[shifts] = center - np.array(self._position(start)).T[seen[first]].mean(axis=0)
+        poses = [self._nearest(start, self.targets[first]) for start in starts]
         least = min(miss for _, miss in poses)
-        found[0] = next(pose for pose, miss in poses if miss <= 1.01 * least + 1e-12)
-        for k in range(1, len(found)):
+        found[: first + 1] = next(pose for pose, miss in poses if miss <= 1.01 * least + 1e-12)
+        for k in range(first + 1, len(found)):
             found[k] = self._nearest(found[k - 1], self.targets[k])[0]
         return found
 
@@ -300,28 +353,52 @@ class MotionProgram:
         Raises:
             InputError: weights that are not positive, arrays of another shape.
         """
-        weights = check_type(
-            weights or MotionWeights(), MotionWeights, "weights", "ms.symbolic.MotionWeights(...)"
-        )
+        weights = MotionWeights() if weights is None else weights
+        check_type(weights, MotionWeights, "weights", "ms.symbolic.MotionWeights(...)")
         for name, value in vars(weights).items():
             if name == "effort":
                 check_number(value, "weights.effort", "a number from 0", least=0.0)
             else:
                 check_number(value, f"weights.{name}", "a positive number", above=0.0)
-        targets = self.targets
-        if without is not None:
-            left_out = check_array(np.asarray(without, dtype=bool), "without", self.targets.shape[:2])
-            targets = np.where(left_out[..., None], np.nan, targets)
-        unknowns = (
-            start._unknowns if isinstance(start, ProgramMotion) else self._start(start, weights, targets)
-        )
-        sums = self._sums(weights, targets, unknowns[:, self._frame.parts["c"]])
-        return self._motion(sums, sums.minimize(unknowns, iterations, tolerance))
+        check_integer(iterations, "iterations", 0)
+        check_number(tolerance, "tolerance", "a positive number", above=0.0)
+        program = self if without is None else self._without(without)
+        if isinstance(start, ProgramMotion):
+            unknowns = start._unknowns
+            if unknowns.shape != (len(self.time), self._frame.size):
+                raise input_error(
+                    "bad_value",
+                    where="start",
+                    problem="the motion is of a program with other frames or unknowns",
+                    expected="a motion of this program, or coordinates (T, n)",
+                    remedy="give its coordinates: start=motion.coordinates",
+                )
+        else:
+            unknowns = program._start(start, weights)
+        sums = program._sums(weights, unknowns[:, self._frame.parts["c"]])
+        return program._motion(sums, sums.minimize(unknowns, iterations, tolerance))
 
-    def _sums(self, weights: MotionWeights, targets: Array, rest: Array) -> MotionSums:
+    def _without(self, without: ArrayLike) -> "MotionProgram":
+        """The program without some of the markers (T, P), whose functions are the same."""
+        left_out = np.asarray(without)
+        shape = self.targets.shape[:2]
+        if left_out.dtype != bool or left_out.shape != shape:
+            raise input_error(
+                "bad_value",
+                where="without",
+                problem=f"its shape is {left_out.shape}, its type {left_out.dtype}",
+                expected=f"true and false {shape}: frames, markers",
+            )
+        targets = np.where(left_out[..., None], np.nan, self.targets)
+        program = replace(self, targets=targets)
+        if self.muscles:  # not built again
+            vars(program)["_torques"] = replace(self._torques, targets=targets)
+        return program
+
+    def _sums(self, weights: MotionWeights, rest: Array) -> MotionSums:
         at_rest = np.array([name in self.at_rest for name in self.body.dofs])
         times = self._activation_times
-        return MotionSums(self._frame, self.time, self._numbers, at_rest, weights, targets, rest, times)
+        return MotionSums(self._frame, self.time, self._numbers, at_rest, weights, self.targets, rest, times)
 
     def _motion(self, sums: MotionSums, optimum: Optimum) -> "ProgramMotion":
         moment, reserve, residual, force, markers = sums.results(optimum.unknowns)
@@ -347,7 +424,7 @@ class MotionProgram:
             _unknowns=optimum.unknowns,
         )
 
-    def _start(self, start: ArrayLike | None, weights: MotionWeights, targets: Array) -> Array:
+    def _start(self, start: ArrayLike | None, weights: MotionWeights) -> Array:
         """Unknowns (T, k) of poses: their splines, shared moments, and the forces that the motion then needs."""
         frame, shape = self._frame, (len(self.time), len(self.body.dofs))
         unknowns, parts = np.zeros((len(self.time), frame.size)), frame.parts
@@ -356,12 +433,12 @@ class MotionProgram:
             motion = torques.coordinates, torques.rates, torques.accelerations
             unknowns[:, parts["a"]] = self._shared(torques)
         else:
-            poses = replace(self, targets=targets).nearest_poses() if start is None else np.asarray(start)
-            spline = _smooth(self.time, check_array(poses, "start", shape))
+            poses = self.nearest_poses() if start is None else start
+            spline = _smooth(self.time, check_array(poses, "start", shape, real=True))
             motion = spline(self.time), spline(self.time, 1), spline(self.time, 2)
         for name, values, unit in zip(("c", "cd", "cdd"), motion, (1.0, RATE, ACCELERATION), strict=True):
             unknowns[:, parts[name]] = values / unit
-        sums = self._sums(weights, targets, unknowns[:, parts["c"]])
+        sums = self._sums(weights, unknowns[:, parts["c"]])
         rows = sums.motion_rows(unknowns)  # of s, r and u, which are zero
         edges = np.cumsum([len(parts["s"]), len(parts["r"])])
         for name, values in zip("sru", np.split(rows, edges, axis=1), strict=True):
@@ -407,9 +484,3 @@ def _smooth(time: Array, poses: Array) -> BSpline:
     if len(time) < FEWEST:
         return make_interp_spline(time, poses, k=min(3, len(time) - 1))
     return make_smoothing_spline(time, poses)
-
-
-FEWEST = 5
-"""Frames that a smoothing spline needs."""
-STILL = 1e-9
-"""Movement of a marker by a coordinate that counts as none [m/rad]."""

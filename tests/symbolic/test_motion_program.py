@@ -117,6 +117,18 @@ def test_a_marker_that_is_left_out_is_a_hidden_one(leg):
     np.testing.assert_allclose(one.coordinates, other.coordinates, atol=1e-7)
 
 
+def test_coordinates_whose_markers_are_left_out_are_at_rest(leg):
+    """As coordinates without a marker, also where the first frame has no marker at all."""
+    _, body, time, _, markers = leg
+    without = np.zeros(markers.shape[:2], dtype=bool)
+    without[:, 4:], without[0] = True, True
+    one = ms.symbolic.motion_program(body, time, PLACES, markers).solve(SMOOTH, without=without)
+    hidden = np.where(without[..., None], np.nan, markers)
+    program = ms.symbolic.motion_program(body, time, PLACES, hidden)
+    assert program.at_rest == ("ankle_angle_r",)
+    np.testing.assert_allclose(one.coordinates, program.solve(SMOOTH).coordinates, atol=1e-7)
+
+
 def test_coordinates_without_markers_stay_at_rest(leg):
     _, body, time, _, markers = leg
     some = {name: place for name, place in PLACES.items() if place[0] != "foot_r"}
@@ -178,7 +190,7 @@ def test_a_subject_has_the_moments_of_the_numeric_road():
     assert found.converged and np.abs(found.residual).max() < 5.0
 
 
-def test_what_does_not_fit_is_refused(leg, chain):
+def test_what_does_not_fit_is_refused(leg, chain, moved):
     _, body, time, _, markers = leg
 
     def program(**other):
@@ -186,13 +198,28 @@ def test_what_does_not_fit_is_refused(leg, chain):
         return ms.symbolic.motion_program(body, **arguments)
 
     cases = (
-        ("bad_value", "time", lambda: program(time=time[::-1])),
-        ("bad_value", "measured", lambda: program(measured=markers[:, 1:])),
+        ("time_not_increasing", "time", lambda: program(time=time[::-1])),
+        ("too_few_frames", "1", lambda: program(time=time[:1], measured=markers[:1])),
+        ("bad_shape", "measured", lambda: program(measured=markers[:, 1:])),
+        ("no_numbers", "measured", lambda: program(measured="walk.trc")),
+        ("no_numbers", "infinite", lambda: program(measured=np.full_like(markers, np.inf))),
+        ("bad_units", "meters", lambda: program(measured=1000.0 * markers * [[[40.0, 1.0, 1.0]]])),
         ("bad_value", "foot_r", lambda: program(loads={"foot_r": np.zeros((FRAMES, 6))})),
         ("bad_shape", "emg", lambda: program(data={"emg": np.zeros((FRAMES + 1, 2))})),
         ("bad_value", "hip_adduction_r", lambda: program(muscles=ms.symbolic.muscle_chain(side="r"))),
+        ("bad_type", "muscles", lambda: program(muscles=[leg[0]])),
+        ("duplicate_name", "iliopsoas_r", lambda: program(muscles=[chain, chain])),
+        ("bad_type", "cost", lambda: program(cost="stress_cubed")),
+        ("bad_shape", "13", lambda: program(costs=[lambda frame: casadi.DM(13, 1)])),
+        ("bad_value", "nan", lambda: program(constraints=[(lambda frame: frame.q, 0.0, np.nan)])),
+        ("bad_type", "constraints", lambda: program(constraints=[(lambda frame: frame.q, 0.0)])),
+        ("bad_number", "activation_times", lambda: program(activation_times=(0.0, 0.1))),
         ("bad_number", "jerk", lambda: program().solve(ms.symbolic.MotionWeights(jerk=0.0))),
+        ("bad_type", "weights", lambda: program().solve({"jerk": 300.0})),
         ("bad_shape", "start", lambda: program().solve(start=np.zeros((FRAMES, 2)))),
+        ("bad_value", "start", lambda: program().solve(start=moved[1])),
+        ("bad_value", "without", lambda: program().solve(without=np.zeros(3))),
+        ("bad_number", "tolerance", lambda: program().solve(tolerance=-1.0)),
     )
     for code, part, call in cases:
         with refused(code, part):
