@@ -16,7 +16,7 @@ from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import RateLimits, certify
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.kernel.constants import MAX_MUSCLES, UNRESOLVED
+from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, Vectorized
 from musclesolve.sharing.solver.kernel_problem import KernelProblem
 from musclesolve.trajectory import solve_rate_limited
@@ -170,8 +170,10 @@ def test_more_moments_than_muscles():
     np.testing.assert_allclose(answer.activation[:2], [[0.2, 0.4]] * 2, atol=1e-6)
 
 
-def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
-    muscles = MAX_MUSCLES + 4
+def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same(monkeypatch):
+    """A smaller limit than that of the compiled code shows it as well."""
+    monkeypatch.setattr("musclesolve.sharing.solver.kernel_problem.MAX_MUSCLES", 400)
+    muscles = 404
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
     assert KernelProblem.from_problem(replace(problem), StressCubed()) is None
     answer = solve(problem)
