@@ -29,6 +29,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import few
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.tables.number_rows import RowReader
 from musclesolve.tables.opensim_text import read_mot
 from musclesolve.tables.sampled import Table
 from musclesolve.tables.text_file import file_path, opening
@@ -188,8 +189,8 @@ def _coordinate_of(actuator: str, model: OpenSimModel) -> str:
 
 def _program(path: Path, table: Table) -> str:
     """The program that wrote a table, by marks in its header and its columns."""
-    with opening(path), path.open(encoding="utf-8", errors="replace") as file:
-        header = "".join(islice(file, _HEADER)).partition("endheader")[0].casefold()
+    with RowReader(path) as reader:
+        header = "\n".join(islice(iter(reader.line, None), _HEADER)).partition("endheader")[0].casefold()
     if any(name.startswith("/") for name in table.names):
         return MOCO if "num_controls" in header or "_jointset" in header else UNKNOWN
     found = [program for mark, program in _MARKS.items() if mark in header]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,11 @@ def test_static_optimization_of_opensim_leaves_the_cosine_out_except_of_thelen(m
         assert (state.fiber_force_capacity > 1.01 * state.force_capacity).any()
         expected = state.fiber_force_capacity if fiber else state.force_capacity
         np.testing.assert_array_equal(found.force_capacity, expected)
+        packed = tmp_path / "force.sto.gz"
+        packed.write_bytes(gzip.compress(file.read_bytes()))
+        again = verify_solution(packed, own, small_motion(own), **GIVEN)
+        assert again.table.program == OPENSIM
+        np.testing.assert_array_equal(again.force_capacity, expected)
         stated = verify_solution(file, own, small_motion(own), strength="tendon", **GIVEN)
         np.testing.assert_array_equal(stated.force_capacity, state.force_capacity)
 
