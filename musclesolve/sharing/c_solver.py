@@ -5,8 +5,9 @@ kernel: Newton's method on the dual (kernel/dual_newton.py) and the duality gap 
 interior point nor reserves. A frame that Newton's method does not finish within its bounded steps ends as
 MAX_ITERATIONS, where `solve` would go on.
 
-Costs are sums over muscles of powers (c_i a_i)^p, p = 1, 2, 3 together or one power up to the fourth, or of the soft
-saturation with exponent 2. A coefficient c_i = u_i + v_i F_i(1) is constant, or in proportion to the force at
+Costs are sums over muscles of powers (c_i a_i)^p, p = 2, 3 together or one power up to the fourth, or of the soft
+saturation with exponent 2. Linear terms are refused: no muscle acts until its pull exceeds them, and Newton's method
+alone does not find the way. A coefficient c_i = u_i + v_i F_i(1) is constant, or in proportion to the force at
 activation 1, at the tendon or along the fibers, which the code takes with every frame: u and v are fixed when the code
 is made.
 """
@@ -29,6 +30,7 @@ from musclesolve.sharing.kernel import compiled_certificate, constants, dual_new
 from musclesolve.sharing.kernel.solve_frame import MOST_OF_DUAL
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.tables.text_file import file_path, write_text
 
 TEMPLATE = "frame_solver.c"
 _CONSTANTS: dict[str, Any] = {
@@ -67,6 +69,22 @@ _CONSTANTS: dict[str, Any] = {
     "STIFF": dual_newton.STIFF,
 }
 """Constants of the kernel by their names in the code."""
+_FUNCTIONS = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma "
+    "fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan "
+    "nearbyint nextafter nexttoward pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma "
+    "trunc".split()
+)
+"""Functions of <math.h>, which exist with the endings f and l, too."""
+_TAKEN = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+    "alignas alignof asm bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual "
+    "fpclassify isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan isnormal isunordered "
+    "signbit float_t double_t math_errhandling gamma j0 j1 jn y0 y1 yn signgam drem finite significand "
+    "HUGE_VAL INFINITY NAN DBL_MIN main".split()
+)
+"""Keywords of C, and other names in its headers."""
 _WIDE, _OF_MUSCLES, _OF_DOFS = 2, 16, 7
 """Numbers of arrays (m, n), (n,) without the coefficients of the cost, and (m,) of the workspace in C."""
 
@@ -98,12 +116,14 @@ def c_solver(
         (True, False)
     """
     names = check_problem(problem, "c_solver").names
-    if not name.isidentifier() or not name.isascii() or name.startswith("ms_"):
+    taken = name in _TAKEN or {name, name[:-1]} & _FUNCTIONS or name.lower().startswith("ms_")
+    if not name.isidentifier() or not name.isascii() or name.startswith("_") or taken:
         raise input_error(
             "bad_value",
             where="name",
             problem=f"{name!r} is no name for a function in C",
-            expected="letters, digits and underscores, a letter first, not ms_",
+            expected="letters, digits and underscores, a letter first, not ms_; no keyword of C, no name of <math.h>, "
+            "not main",
         )
     check_integer(max_steps, "max_steps", 1)
     if problem.reserve_weight is not None:
@@ -154,9 +174,13 @@ def write_c_solver(
     name: str = "share_moments",
     max_steps: int = 100,
 ) -> Path:
-    """Write the code of `c_solver` into a file, whose path is returned."""
-    place = Path(path)
-    place.write_text(c_solver(problem, cost, name, max_steps), encoding="utf-8")
+    """Write the code of `c_solver` into a file, whose path is returned.
+
+    Raises:
+        InputError: see `c_solver`; no file can be written there.
+    """
+    place = file_path(path, "path")
+    write_text(place, c_solver(problem, cost, name, max_steps))
     return place
 
 
@@ -207,6 +231,8 @@ def _form(terms: tuple[Term, ...], cost: Cost, coefficient: Array) -> str:
         bent = (np.array(exponents)[:, None] > 1.0) & (coefficient > 0.0)
         if not bent.any(axis=0).all():
             raise _unfit(cost, "is linear in some activations")
+        if 1.0 in exponents:
+            raise _unfit(cost, "has linear terms, under which Newton's method alone leaves many frames open")
         return "MS_CUBIC" if 3.0 in exponents else "MS_QUADRATIC"
     if len(terms) == 1 and 1.0 < exponents[0] <= MOST_OF_DUAL:
         return "MS_SINGLE_POWER"
@@ -218,7 +244,7 @@ def _unfit(cost: Cost, fault: str) -> Exception:
         "bad_cost",
         where="cost",
         problem=f"the cost {cost.label} {fault}",
-        expected="powers 1, 2 and 3, one power up to 4, or soft saturation with exponent 2, of activations or forces",
+        expected="powers 2 and 3, one power above 1 up to 4, or soft saturation with exponent 2, of activations or forces",
         remedy="choose activation_power, stress_cubed, force_squared, knee_sparing_activation or soft_saturation",
     )
 

@@ -251,3 +251,16 @@ def test_costs_and_problems_that_do_not_fit_are_refused():
         c_solver(weighted)
     with refused("bad_value", "two words"):
         c_solver(problem, name="two words")
+    for name in ("double", "main", "pow", "powf", "MS_SOLVED", "ms_dot", "_Bool"):
+        with refused("bad_value", name):
+            c_solver(problem, name=name)
+    for powers in (ActivationPower(1) + ActivationPower(2), ActivationPower(1) + ActivationPower(3)):
+        with refused("bad_cost", "linear terms"):
+            c_solver(problem, powers)
+
+
+def test_places_where_no_file_can_be_are_refused(tmp_path):
+    problem = random_problem(7, frames=1)
+    for place in (tmp_path, tmp_path / "missing" / "frame.c"):
+        with refused("not_writable"):
+            write_c_solver(place, problem)
