@@ -244,7 +244,7 @@ def _unfit(cost: Cost, fault: str) -> Exception:
         "bad_cost",
         where="cost",
         problem=f"the cost {cost.label} {fault}",
-        expected="powers 2 and 3, one power above 1 up to 4, or soft saturation with exponent 2, of activations or forces",
+        expected="powers 2 and 3, one power in (1, 4], or soft saturation with exponent 2, of activations or forces",
         remedy="choose activation_power, stress_cubed, force_squared, knee_sparing_activation or soft_saturation",
     )
 
