@@ -15,7 +15,6 @@ Columns are found by their names:
 A control is the activation of a muscle without a column of activation.
 """
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,10 +28,11 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import few
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.model import OpenSimModel
-from musclesolve.tables.number_rows import RowReader
+from musclesolve.tables.cells import blocks_of, title_lines, titled_columns
+from musclesolve.tables.number_rows import RowReader, timed_rows
 from musclesolve.tables.opensim_text import read_mot
 from musclesolve.tables.sampled import Table
-from musclesolve.tables.text_file import file_path, opening
+from musclesolve.tables.text_file import file_path, suffix_of
 
 QUANTITIES = FORCES, ACTIVATIONS = "forces", "activations"
 OPENSIM, MOCO, UNKNOWN = "static optimization of OpenSim", "Moco of OpenSim", "another program"
@@ -107,7 +107,7 @@ def read_foreign_solution(
     path = file_path(path)
     if quantity is not None:
         check_choice(quantity, "quantity", QUANTITIES)
-    table = _read_csv(path) if path.suffix.casefold() == ".csv" else read_mot(path)
+    table = _read_columns(path) if suffix_of(path) in (".csv", ".tsv") else read_mot(path)
     found: dict[str, dict[str, Array]] = {
         name: {} for name in ("plain", *dict.fromkeys(_WORDS.values()), "actuator")
     }
@@ -127,18 +127,21 @@ def read_foreign_solution(
         else:
             left_out.append(column)
             continue
-        if name in found[kind]:
+        if name in found[kind] or column in table.repeated:
+            again = table.repeated.get(column, f"the second time as '{column}'")
             raise file_error(
                 "duplicate_name",
                 path,
-                f"{name} occurs twice: the second time as '{column}'",
+                f"{name} occurs twice: {again}",
                 "one column for each muscle, coordinate and actuator",
                 "remove one of them",
             )
         found[kind][name] = values
     plain = found.pop("plain")
     if plain:
-        largest = max(float(np.nanmax(np.abs(values))) for values in plain.values())
+        largest = max(
+            float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values()
+        )
         of_activations = largest <= LARGEST_ACTIVATION if quantity is None else quantity == ACTIVATIONS
         found["activation" if of_activations else "force"].update(plain)
     for name, values in found["control"].items():  # muscles without activation dynamics
@@ -197,37 +200,18 @@ def _program(path: Path, table: Table) -> str:
     return found[0] if found else UNKNOWN
 
 
-def _read_csv(path: Path) -> Table:
-    """Read columns between commas over the time, which is the first one [s]."""
-    with opening(path), path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if any(map(str.strip, row))]
-    if len(rows) < 3:
-        raise file_error(
-            "too_few_frames", path, f"{len(rows)} lines", "names of columns, and two rows or more"
+def _read_columns(path: Path) -> Table:
+    """Read columns over time between commas, semicolons or tabs, in the units of the file."""
+    with RowReader(path) as reader:
+        header = titled_columns(title_lines(reader, reader.first_line()), reader, in_si=False)
+        time, values, lines, notes, warning = timed_rows(
+            reader,
+            blocks_of(reader, header),
+            lambda rows: (header.times(rows), rows[:, header.columns]),
+            "column",
+            header.names,
+            header.repeated,
+            header.count,
         )
-    names = tuple(rows[0][1:])
-    if rows[0][0].casefold() not in ("time", "time_s", "t"):
-        raise file_error(
-            "missing_column", path, f"the first column is '{rows[0][0]}'", "time [s]", "write the time first"
-        )
-    values = np.empty((len(rows) - 1, len(rows[0])))
-    for number, row in enumerate(rows[1:]):
-        try:
-            values[number] = [float(cell) if cell else np.nan for cell in row]
-        except ValueError:
-            raise file_error(
-                "not_numbers",
-                (path, f"row {number + 2}"),
-                few(row, 6),
-                f"{len(rows[0])} numbers",
-                "export the table again",
-            ) from None
-    if not (np.diff(values[:, 0]) > 0.0).all():
-        raise file_error(
-            "time_not_increasing",
-            path,
-            "the times do not increase from row to row",
-            "increasing times [s]",
-            "sort the rows",
-        )
-    return Table(values[:, 0], names, values[:, 1:], None, path)
+    rest = lines, (), (*header.notes, *notes), header.repeated, warning, reader.sha256
+    return Table(time, header.names, values, None, path, *rest)
