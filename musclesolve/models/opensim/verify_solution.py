@@ -16,6 +16,7 @@ muscles of Thelen (2003), the cosine of pennation in its strengths. Controls of 
 table goes below these bounds, its own least activation is the bound. Tendons are rigid.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -26,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.messages import count_of, few
+from musclesolve._util.messages import check_keywords, count_of, few
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
 from musclesolve.models.body_sharing import sharing_problem
@@ -44,6 +45,7 @@ from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.opensim.opensim_problem import sharing_body
 from musclesolve.models.opensim.read_model import read_osim
 from musclesolve.models.opensim.solution_defects import Defect, solution_defects
+from musclesolve.models.settings import OpenSimSettings, model_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -61,6 +63,14 @@ _LISTED = 5
 """Most muscles out of bounds that get a sentence of their own."""
 _SAME = 1e-4
 """Share of the least cost below which an excess is called none."""
+_WITH_COSINE = "Thelen2003Muscle"
+"""The kind of muscle whose strength contains the cosine of pennation in OpenSim's static optimization."""
+_NEAR = 1e-5
+"""Round-off of printed times [s]."""
+_OWN = ("cost", "quantity", "strength", "reserve_strength", "side")
+"""Keywords of `verify_solution` besides those of the model."""
+_MISSED = 0.1
+"""Share of the largest due moment beyond which missed moments call the whole table into question."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,8 +132,13 @@ class VerifiedSolution:
         return None if self.moment_due is None else self.moment_due - self.moment_of_muscles - self.reserve
 
     @cached_property
+    def known(self) -> Mask:
+        """Frames (T,) in which every muscle has a force or an activation that is a number."""
+        return np.asarray(~np.isnan(self.activation).any(axis=1))
+
+    @cached_property
     def within_bounds(self) -> Mask:
-        """Frames (T,) whose activations are within the bounds, to OUT_OF_BOUNDS."""
+        """Frames (T,) whose activations are known and within the bounds, to OUT_OF_BOUNDS."""
         a = self.activation
         inside = (a >= self.lower - OUT_OF_BOUNDS) & (a <= self.upper + OUT_OF_BOUNDS)
         return np.asarray(inside.all(axis=1))
@@ -189,7 +204,7 @@ class VerifiedSolution:
             "frames": len(self.time),
             "time_s": [float(self.time[0]), float(self.time[-1])],
             "moments": self._moments(),
-            "residuals": self._residuals(),
+            "actuators": self._actuators(),
             "bounds": self._bounds(),
             "cost": self._cost(),
             "defects": [asdict(defect) for defect in self.defects],
@@ -215,24 +230,27 @@ class VerifiedSolution:
                     "missing_most": float(missing[at, k]),
                     "time_s": float(self.time[at]),
                     "due_most": float(np.nanmax(np.abs(self.moment_due[:, k]))),
-                    "reserve_rms": _rms(self.reserve[:, k]),
-                    "reserve_most": float(np.abs(self.reserve[:, k]).max()),
+                    "reserve_rms": _rms(self.reserve[known, k]),
+                    "reserve_most": float(np.abs(self.reserve[known, k]).max()),
                 }
             )
         return rows
 
-    def _residuals(self) -> list[dict[str, Any]]:
+    def _actuators(self) -> list[dict[str, Any]]:
         """Actuators of the table that are no reserve of a shared coordinate, where it states them in newtons."""
-        rows = []
+        rows, times = [], self.table.time
+        of_frames = (times >= self.time[0] - _NEAR) & (times <= self.time[-1] + _NEAR)
         for name, values in self.table.actuator.items():
-            if self.table.in_newtons and self.table.coordinate_of.get(name, "") not in self.dofs:
-                at = int(np.nanargmax(np.abs(values)))
+            known = of_frames & np.isfinite(values)
+            shared = self.table.coordinate_of.get(name, "") in self.dofs
+            if self.table.in_newtons and not shared and known.any():
+                at = int(np.where(known, np.abs(values), -1.0).argmax())
                 rows.append(
                     {
                         "name": name,
                         "most": float(values[at]),
                         "unit": self._unit_of(name),
-                        "time_s": float(self.table.time[at]),
+                        "time_s": float(times[at]),
                     }
                 )
         return rows
@@ -279,7 +297,8 @@ class VerifiedSolution:
             "name": self.cost.label,
             "formula": self.cost.formula,
             "frames_compared": int(self.compared.sum()),
-            "frames_out_of_bounds": int((~self.within_bounds).sum()),
+            "frames_out_of_bounds": int((self.known & ~self.within_bounds).sum()),
+            "frames_without_number": int((~self.known).sum()),
             "frames_not_certified": int((self.within_bounds & ~self.least.solved).sum()),
         }
         if self.compared.any():
@@ -325,6 +344,28 @@ class VerifiedSolution:
             "notes": list(self.notes),
         }
 
+    def _doubt(self) -> list[str]:
+        """A sentence where the table seems to be of another model, motion or unit; else nothing."""
+        model = self.body.model
+        of_model = {*model.muscles, *model.coordinates}  # as in /forceset/soleus_r/fiber_length
+        matched = len(self.table.muscles)
+        lacking = sum(of_model.isdisjoint(re.split(r"[/|.]", column)) for column in self.table.left_out)
+        if matched < lacking:
+            return [
+                f"only {matched} of {matched + lacking} columns are muscles of the model: check that the table is of "
+                "this model"
+            ]
+        for unit in dict.fromkeys(self.units):
+            rows = [row for row in self.facts["moments"] if row["unit"] == unit]
+            missed = max((abs(row["missing_most"]) for row in rows), default=0.0)
+            due = max((row["due_most"] for row in rows), default=0.0)
+            if missed > _MISSED * due:
+                return [
+                    f"muscles and reserves miss up to {missed:.3g} {unit} of moments up to {due:.3g} {unit}: check "
+                    "that table, model and motion belong together, and what the columns are (--quantity)"
+                ]
+        return []
+
     def _of_table(self) -> list[str]:
         stated = (
             "forces"
@@ -335,7 +376,8 @@ class VerifiedSolution:
         )
         return [
             f"{self.table.file.name}: {stated} of {len(self.muscles)} muscles in {count_of(len(self.time), 'frame')}, "
-            f"{self.time[0]:.4g} to {self.time[-1]:.4g} s, read as of {self.table.program}"
+            f"{self.time[0]:.4g} to {self.time[-1]:.4g} s, read as of {self.table.program}",
+            *self._doubt(),
         ]
 
     def _of_moments(self) -> list[str]:
@@ -352,7 +394,7 @@ class VerifiedSolution:
         return found
 
     def _of_actuators(self) -> list[str]:
-        rows = self.facts["residuals"]
+        rows = self.facts["actuators"]
         named = [
             f"{row['name']} {abs(row['most']):.3g} {row['unit']} at {row['time_s']:.4g} s" for row in rows
         ]
@@ -402,13 +444,19 @@ class VerifiedSolution:
                 )
             ]
             by = facts["difference"]
-            found.append(
-                f"the largest difference of a force is in {by['muscle']}, {abs(by['force_n']):.3g} N "
-                f"{'more' if by['force_n'] > 0.0 else 'less'} than at the least cost, at {by['time_s']:.4g} s"
-            )
+            if by["force_n"]:
+                found.append(
+                    f"the largest difference of a force is in {by['muscle']}, {abs(by['force_n']):.3g} N "
+                    f"{'more' if by['force_n'] > 0.0 else 'less'} than at the least cost, at {by['time_s']:.4g} s"
+                )
         if out := facts["frames_out_of_bounds"]:
             found.append(
                 f"not compared, because activations are out of their bounds: {count_of(out, 'frame')}"
+            )
+        if unknown := facts["frames_without_number"]:
+            lacking = np.array(self.muscles)[np.isnan(self.activation).any(axis=0)]
+            found.append(
+                f"not compared, because there is no number for {few(lacking, 4)}: {count_of(unknown, 'frame')}"
             )
         if lost := facts["frames_not_certified"]:
             found.append(f"not compared, because no least cost is certified: {count_of(lost, 'frame')}")
@@ -498,6 +546,7 @@ def verify_solution(
     Raises:
         InputError: see `opensim_problem`; no column is a muscle of the model; no common time; elastic tendons.
     """
+    check_keywords(choices, (*model_arguments(OpenSimSettings), "loads", *_OWN), "verify_solution()")
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     table = read_foreign_solution(solution, model, quantity)
     if strength is not None:
@@ -507,7 +556,7 @@ def verify_solution(
     notes, not_computed = list(table.notes), list[str]()
     body = _body_of(table, model, coordinates, moments, cost, side, choices, not_computed)
     defects = solution_defects(table, model)
-    rows, times_of_table = _frames(table, body.time)
+    rows, times_of_table = _frames(table, body.time, notes)
     table = replace(table, time=times_of_table)
     time, state = body.time[rows], body.whole.state.frames(rows)
     capacity = _strengths(table, body, state.force_capacity, state.fiber_force_capacity, strength, notes)
@@ -533,6 +582,7 @@ def verify_solution(
     else:
         whole = sharing_problem(body.whole, body.sharing).frames(rows)
         near = np.clip(activation, lower - OUT_OF_BOUNDS, upper + OUT_OF_BOUNDS)
+        near = np.where(np.isnan(activation), lower, near)
         arrays = {
             "force_capacity": capacity,
             "lower": np.minimum(lower, np.maximum(near, 0.0)),
@@ -637,9 +687,14 @@ def _body_of(
     return sharing_body(model, coordinates, moments, settings, find_cost(cost), None, side)
 
 
-def _frames(table: ForeignSolution, time: Array) -> tuple[Indices, Array]:
-    """Numbers of the frames nearest to the times of a table, and its times [s], without their round-off."""
-    inside = time[(time >= table.time[0] - _NEAR) & (time <= table.time[-1] + _NEAR)]
+def _frames(table: ForeignSolution, time: Array, notes: list[str]) -> tuple[Indices, Array]:
+    """Numbers of the frames nearest to the times of a table, and its times [s], without their round-off.
+
+    Times up to half a sample outside of the frames, or of the table, are within: printed times are evened.
+    """
+    steps = [np.diff(times).min() for times in (time, table.time) if len(times) > 1]
+    near = max(0.5 * float(min(steps, default=0.0)), _NEAR)
+    inside = time[(time >= table.time[0] - near) & (time <= table.time[-1] + near)]
     if not inside.size:
         raise input_error(
             "no_overlap",
@@ -655,7 +710,11 @@ def _frames(table: ForeignSolution, time: Array) -> tuple[Indices, Array]:
     nearest = np.where(
         table.time - before <= later - table.time, after - 1, np.minimum(after, len(inside) - 1)
     )
-    within = (table.time >= inside[0] - _NEAR) & (table.time <= inside[-1] + _NEAR)
+    within = (table.time >= inside[0] - near) & (table.time <= inside[-1] + near)
+    if outside := int((~within).sum()):
+        notes.append(
+            f"Rows of the table outside of the frames, {time[0]:.4g} to {time[-1]:.4g} s, are not compared: {outside}."
+        )
     rows = np.unique(nearest[within] if within.any() else nearest)
     same = np.abs(table.time - inside[nearest]) <= _NEAR
     return first + rows, np.where(same, inside[nearest], table.time)
@@ -685,11 +744,6 @@ def _strengths(
         "(--strength tendon: with it)."
     )
     return np.where(along, fiber, tendon)
-
-
-_WITH_COSINE = "Thelen2003Muscle"
-_NEAR = 1e-5
-"""Round-off of printed times [s]."""
 
 
 def _forces(
@@ -738,16 +792,19 @@ def _bounds(body: ModelBody, activation: Array, least: float | None, notes: list
     controls = np.array([muscle.controls for muscle in body.choice.muscles])
     lower = controls[:, 0] if least is None else np.full(len(controls), float(least))
     lower = np.maximum(lower, 0.0)
-    lowest = np.maximum(activation.min(axis=0), 0.0)
+    least_of_table = np.where(np.isnan(activation), np.inf, activation).min(axis=0)
+    lowest = np.maximum(least_of_table, 0.0)
     below = lowest < lower - OUT_OF_BOUNDS
     if least is None and below.any():
         lower = np.where(below, lowest, lower)
+        pulling = below & (least_of_table >= -OUT_OF_BOUNDS)  # a force that pushes is no bound
         named = [
             f"{name} {value:.3g}"
-            for name, value in zip(np.array(body.muscles)[below], lowest[below], strict=True)
+            for name, value in zip(np.array(body.muscles)[pulling], lowest[pulling], strict=True)
         ]
-        notes.append(
-            f"The table goes below the least controls of the model, and is the bound there: {few(named, 6)}."
-        )
+        if named:
+            notes.append(
+                f"The table goes below the least controls of the model, and is the bound there: {few(named, 6)}."
+            )
     shape = activation.shape
     return np.broadcast_to(lower, shape).copy(), np.broadcast_to(controls[:, 1], shape).copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import musclesolve as ms
 from musclesolve.models import verify_solution
 from musclesolve.models.opensim.foreign_solution import MOCO, OPENSIM, read_foreign_solution
 from musclesolve.models.opensim.solution_defects import solution_defects
+from musclesolve.models.opensim.verify_solution import _frames
 from musclesolve.muscles.driving.muscle_forces import ActivationDynamics
 from musclesolve.tables import Table, write_mot
 
@@ -105,7 +107,7 @@ def test_reserves_and_other_actuators_count_apart(model, moments, optimum, tmp_p
     assert rows["ankle_a_r"]["missing_rms"] == pytest.approx(0.5, rel=1e-6)
     assert rows["ankle_a_r"]["reserve_most"] == pytest.approx(3.0)
     assert abs(rows["hip_a_r"]["missing_most"]) < 1e-5
-    (residual,) = found.facts["residuals"]
+    (residual,) = found.facts["actuators"]
     assert (residual["name"], residual["unit"], residual["time_s"]) == ("FY", "N", 1.0)
     assert residual["most"] == pytest.approx(-30.0)
     assert np.abs(found.excess).max() < 1e-8  # the muscles are optimal for the moments that they produce
@@ -380,3 +382,110 @@ def test_frames_without_known_coordinates_are_named_and_left_out(model, moments,
     assert np.isfinite(found.missing_moment[0]).all()
     assert any("coordinates have no value" in sentence for sentence in found.not_computed)
     assert all(np.isfinite(row["missing_most"]) for row in found.facts["moments"])
+
+
+def test_frames_without_a_number_are_counted_apart(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    columns = by_name(solution.force.copy())
+    columns["two_r"][FRAME] = np.nan
+    found = verify_solution(
+        written(tmp_path / "t.sto", columns), model, small_motion(model), moments, **GIVEN
+    )
+    cost = found.facts["cost"]
+    assert (cost["frames_out_of_bounds"], cost["frames_without_number"]) == (0, 1)
+    assert np.flatnonzero(~found.compared).tolist() == [FRAME] and found.complete
+    assert "no number for two_r: 1 frame" in " ".join(found.sentences["cost"])
+    assert "out of their bounds" not in " ".join(found.sentences["cost"])
+
+
+def test_a_doubled_column_is_refused(model, tmp_path):
+    file = tmp_path / "t.csv"
+    rows = "\n".join(f"{t:.3f},0.1,0.2,0.3,0.4" for t in TIME)
+    file.write_text(f"time,one_r,two_r,three_r,two_r\n{rows}\n", encoding="utf-8")
+    with refused("duplicate_name", "two_r"):
+        read_foreign_solution(file, model)
+
+
+@pytest.mark.parametrize("form", ["semicolons", "packed", "unit", "latin-1"])
+def test_columns_of_text_as_spreadsheets_write_them(model, tmp_path, form):
+    title, mark = ("Time (s)" if form == "unit" else "time"), ";" if form == "semicolons" else ","
+    names = (title, *MUSCLES, "Kraft \N{LATIN SMALL LETTER A WITH DIAERESIS}")
+    lines = [mark.join(names), *(mark.join([f"{t:.9f}", "0.1", "0.2", "0.3", "7"]) for t in TIME)]
+    raw = ("\n".join(lines) + "\n").encode("latin-1" if form == "latin-1" else "utf-8")
+    file = tmp_path / ("t.csv.gz" if form == "packed" else "t.csv")
+    file.write_bytes(gzip.compress(raw) if form == "packed" else raw)
+    found = read_foreign_solution(file, model)
+    assert found.muscles == MUSCLES and found.left_out == (names[-1],)
+    np.testing.assert_allclose(found.time, TIME, atol=1e-8)
+    np.testing.assert_array_equal(found.activation["two_r"], 0.2)
+
+
+def test_a_time_without_a_number_is_refused_with_its_line(model, tmp_path):
+    file = tmp_path / "t.csv"
+    lines = [f"{t:.3f},0.1,0.2,0.3" for t in TIME]
+    lines[5] = "nan,0.1,0.2,0.3"
+    file.write_text("\n".join(["time,one_r,two_r,three_r", *lines, ""]), encoding="utf-8")
+    with pytest.raises(ms.InputError, match="7"):
+        read_foreign_solution(file, model)
+
+
+def test_rows_out_of_the_motion_are_counted_and_rounded_ones_are_within(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    part = {name: values[10:] for name, values in small_motion(model).items()}
+    due = {name: values[10:] for name, values in moments.items()}
+    file = written(tmp_path / "t.sto", by_name(solution.force))
+    found = verify_solution(file, model, part, due, **GIVEN)
+    assert len(found.time) == len(TIME) - 10
+    assert any(
+        note.startswith("Rows of the table outside") and note.endswith(": 10.") for note in found.notes
+    )
+    step = TIME[1] - TIME[0]
+    short = TIME - 0.2 * step * (np.arange(len(TIME)) == len(TIME) - 1)
+    table = read_foreign_solution(file, model)
+    notes: list[str] = []
+    rows, _ = _frames(replace(table, time=short), TIME, notes)
+    assert rows.tolist() == list(range(len(TIME))) and not notes
+
+
+def test_a_table_of_another_unit_or_model_is_doubted_first(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    right = verify_solution(
+        written(tmp_path / "a.sto", by_name(solution.force)), model, small_motion(model), moments, **GIVEN
+    )
+    assert len(right.sentences["solution"]) == 1
+    milli = written(tmp_path / "b.sto", by_name(solution.force / 100.0))
+    found = verify_solution(milli, model, small_motion(model), moments, quantity="forces", **GIVEN)
+    assert "belong together" in found.sentences["solution"][1]
+    others = {f"/forceset/{name}/fiber_length": np.full(len(TIME), 0.1) for name in MUSCLES}
+    others |= {f"muscle_{k}": np.full(len(TIME), 0.2) for k in range(4)}
+    alien = written(tmp_path / "c.sto", by_name(solution.force) | others)
+    found = verify_solution(alien, model, small_motion(model), moments, **GIVEN)
+    assert "only 3 of 7 columns" in found.sentences["solution"][1]
+
+
+def test_forces_that_push_are_no_bound_and_equal_forces_no_difference(model, moments, tmp_path):
+    zero = np.zeros(len(TIME))
+    pushing = {"one_r": zero - 300.0, "two_r": zero + 10.0, "three_r": zero}
+    found = verify_solution(
+        written(tmp_path / "a.sto", pushing), model, small_motion(model), moments, **GIVEN
+    )
+    (note,) = [note for note in found.notes if "least controls" in note]
+    assert "one_r" not in note and "three_r 0" in note
+    assert found.facts["bounds"]["below"][0]["muscle"] == "one_r"
+    rest = written(tmp_path / "b.sto", dict.fromkeys(MUSCLES, zero))
+    still = verify_solution(rest, model, small_motion(model), **GIVEN)
+    assert "largest difference" not in " ".join(still.sentences["cost"])
+
+
+def test_a_misspelled_keyword_gets_the_names_of_the_function(model):
+    with pytest.raises(TypeError, match="did you mean 'strength'"):
+        verify_solution("t.sto", model, strenght="fiber")
+
+
+def test_other_actuators_are_taken_from_the_frames_alone(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    columns = by_name(solution.force) | {"FY": -30.0 * TIME}
+    file = written(tmp_path / "t.sto", columns)
+    found = verify_solution(file, model, small_motion(model), moments, start_s=0.2, end_s=0.5, **GIVEN)
+    (row,) = found.facts["actuators"]
+    assert row["time_s"] <= 0.5 + 1e-9 and row["most"] == pytest.approx(-30.0 * row["time_s"])
