@@ -456,7 +456,8 @@ class VerifiedSolution:
         if unknown := facts["frames_without_number"]:
             lacking = np.array(self.muscles)[np.isnan(self.activation).any(axis=0)]
             found.append(
-                f"not compared, because there is no number for {few(lacking, 4)}: {count_of(unknown, 'frame')}"
+                f"not compared, because there is no number for the activation of {few(lacking, 4)}: "
+                f"{count_of(unknown, 'frame')}"
             )
         if lost := facts["frames_not_certified"]:
             found.append(f"not compared, because no least cost is certified: {count_of(lost, 'frame')}")

@@ -394,7 +394,7 @@ def test_frames_without_a_number_are_counted_apart(model, moments, optimum, tmp_
     cost = found.facts["cost"]
     assert (cost["frames_out_of_bounds"], cost["frames_without_number"]) == (0, 1)
     assert np.flatnonzero(~found.compared).tolist() == [FRAME] and found.complete
-    assert "no number for two_r: 1 frame" in " ".join(found.sentences["cost"])
+    assert "no number for the activation of two_r: 1 frame" in " ".join(found.sentences["cost"])
     assert "out of their bounds" not in " ".join(found.sentences["cost"])
 
 
