@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline, make_smoothing_spline
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import (
     check_array,
@@ -291,7 +291,7 @@ class MotionProgram:
             for angle in (0.5 * np.pi, np.pi, -0.5 * np.pi):
                 starts.append(np.zeros(len(dofs)))
                 starts[-1][turn] = angle
-        seen = np.isfinite(self.targets).all(axis=2)
+        seen: Mask = np.asarray(np.isfinite(self.targets).all(axis=2))
         if not seen.any():
             return found
         first = int(seen.any(axis=1).argmax())
