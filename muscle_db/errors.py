@@ -41,11 +41,13 @@ class MuscleDatabaseError(ValueError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A remedy with a name of nearly this spelling, else the names with this part, else the most similar one."""
+    """A remedy with a name of nearly this spelling, else with this part, else the most similar, else by first words."""
     names, part = list(known), str(word).casefold()
     matches = get_close_matches(str(word), names, n=1, cutoff=NEARLY)
     matches = matches or [name for name in names if part in name.casefold().split("_")][:MOST_NAMED]
     matches = matches or get_close_matches(str(word), names, n=1)
+    begun = get_close_matches(part, {name.casefold().split("_")[0] for name in names}, n=1)
+    matches = matches or [name for name in names if name.casefold().split("_")[0] in begun][:MOST_NAMED]
     return "did you mean " + " or ".join(f'"{name}"' for name in matches) + "?" if matches else None
 
 

@@ -434,7 +434,7 @@ class MuscleDatabase:
         raise MuscleDatabaseError(
             f'there is no muscle "{name}" in {self.name}',
             expected="the name or short name of a muscle, without side",
-            remedy=nearest(name, known) or f"`musclesolve muscles --database {self.name}` lists them",
+            remedy=nearest(name, known) or f"`musclesolve list muscles --database {self.name}` lists them",
         )
 
     def __hash__(self) -> int:

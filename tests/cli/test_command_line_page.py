@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from document_pages import commands
 from said import run_document
 from synthetic_result import result
 
@@ -15,7 +16,8 @@ from musclesolve.cli.printing import KEYS
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.result_facts import leg_document
 
-TEXT = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(cli.app).commands
 
 
@@ -23,6 +25,25 @@ COMMANDS = typer.main.get_command(cli.app).commands
 def test_every_command_has_a_line(name):
     table = TEXT.split("## Exit codes")[0]
     assert re.search(rf"^\|.*`{name}\b.*\|.*\|$", table, flags=re.M)
+
+
+def test_every_command_that_a_message_page_or_docstring_names_exists():
+    """`musclesolve WORD` in backticks or quotes, and the lines of code of pages."""
+    call = re.compile(r"""(?:[`"'$]|-m) ?musclesolve ([a-z][\w-]*)""")
+    folders = ("musclesolve", "muscle_db", "docs", "examples", "tools", "packaging", "benchmarks")
+    files = [*ROOT.glob("*.md"), *(file for folder in folders for file in (ROOT / folder).rglob("*"))]
+    texts = (".md", ".toml", ".py", ".html", ".js")
+    named = {
+        (str(file.relative_to(ROOT)), word)
+        for file in files
+        if file.suffix in texts and "node_modules" not in file.parts
+        for word in call.findall(file.read_text(encoding="utf-8", errors="replace"))
+    }
+    named |= {
+        (page, word) for page, line in commands() for word in re.findall(r"musclesolve ([a-z][\w-]*)", line)
+    }
+    assert len(named) > 50
+    assert sorted((file, word) for file, word in named if word not in COMMANDS) == []
 
 
 def test_every_exit_code_has_a_line():

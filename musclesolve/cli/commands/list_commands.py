@@ -71,7 +71,7 @@ def _muscles(name: str | None, database: str | None) -> None:
     from musclesolve.models.opensim.find_muscle_set import find_muscle_set
     from musclesolve.models.opensim.person_file import person_of_set
 
-    if database is None and name and similar(name, muscle_db.available()):
+    if database is None and name and _is_like_a_set(name):
         name, database = None, name
     shown: list[RenderableType] = []
     person = None if database is None else person_of_set(database)
@@ -85,6 +85,16 @@ def _muscles(name: str | None, database: str | None) -> None:
     shown.append(muscle_table(loaded) if name is None else muscle_in_full(loaded, *listed))
     document = {"sets": muscle_db.available(), "database": loaded.name, "muscles": list(map(asdict, listed))}
     finish("list", shown, lambda: document)
+
+
+def _is_like_a_set(name: str) -> bool:
+    """Whether a name is like the name of a muscle set, or like the first word of one and no name of a muscle."""
+    import muscle_db
+
+    sets = muscle_db.available()
+    muscles = [word for muscle in muscle_db.load().muscles for word in (muscle.name, muscle.short_name)]
+    first_words = {one.split("_")[0] for one in sets}
+    return bool(similar(name, sets) or (similar(name, first_words) and not similar(name, muscles)))
 
 
 def _markers(name: str | None) -> None:
