@@ -1,6 +1,6 @@
 """Commands that compare: costs of a trial, cycles of results; and the muscles of one person by EMG."""
 
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,7 +98,9 @@ def calibrate(
         list[Path],
         typer.Argument(metavar="TRIAL.toml", help="Trials of one person, with EMG or fascicle lengths."),
     ],
-    output: Annotated[Path, output_option("File of the person's muscles (.toml).")] = RESULTS / "person.toml",
+    output: Annotated[
+        Path | None, output_option("File of the person's muscles (.toml).", f"{RESULTS / 'person.toml'}")
+    ] = None,
     strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
     osim: Annotated[
         Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
@@ -120,18 +122,24 @@ def calibrate(
     from musclesolve.laboratory.plotting.study.question_figures import calibration_files
     from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
     from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.laboratory.trial.trial_file import read_trial
     from musclesolve.models.opensim.person_file import write_person, write_person_model
     from musclesolve.studies.calibration.calibrate import calibrate_muscles
     from musclesolve.studies.calibration.calibration_problem import sentences_of
     from musclesolve.studies.calibration.free_parameters import stated_words
     from musclesolve.tables.text_file import check_place
 
-    check_place(output, "the muscles of one person", ".toml", table="person")
-    if osim is not None:
-        check_place(osim, "an OpenSim model", ".osim")
+    trials = [read_trial(path) for path in trial]
+    folders = [*([RESULTS] if output is None else []), *([] if figures is None else [figures])]
+    output = RESULTS / "person.toml" if output is None else output
     settings |= {key: stated_words(settings[key]) for key in ("free", "fixed") if key in settings}
-    with progress() as report, nullcontext() if figures is None else reserved(figures):
-        done = calibrate_muscles(trial, strength=strength, cost=cost, side=side, progress=report, **settings)
+    with progress() as report, ExitStack() as reservations:
+        for folder in folders:
+            reservations.enter_context(reserved(folder))
+        check_place(output, "the muscles of one person", ".toml", table="person")
+        if osim is not None:
+            check_place(osim, "an OpenSim model", ".osim")
+        done = calibrate_muscles(trials, strength=strength, cost=cost, side=side, progress=report, **settings)
         report("writing", 1.0)
         sentences = list(done.notes)
         write_person(done.person, output)

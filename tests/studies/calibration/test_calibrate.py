@@ -192,8 +192,7 @@ def test_no_trial_and_unknown_names_are_refused():
         calibrate_muscles([replace(first, emg=None)], FREE | {"emg_delay": []}, side="r")
 
 
-def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
-
+def test_command_writes_the_muscles_and_says_what_it_found(tmp_path, monkeypatch):
     first, _ = known_trials("rigid", RIGID, 0.02)
     trial = write_known_trial(tmp_path, first)
     text = trial.read_text(encoding="utf-8")
@@ -210,8 +209,10 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
         "calibration_factors",
         "calibration_fascicles",
     }
-    text_of = typed(*words, "--profile", slack["name"])
+    monkeypatch.chdir(tmp_path)  # without -o, in the default folder
+    text_of = typed("calibrate", str(trial), "--side", "r", "--profile", slack["name"])
     assert text_of.exit_code == 0, text_of.output
+    assert (tmp_path / "results" / "person.toml").read_bytes()
     assert "profile" in text_of.output and slack["name"] in text_of.output
     for place, part in (
         (trial, "would be replaced"),
@@ -225,6 +226,14 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
     refusal = typed(*words, "--figures", trial)
     assert refusal.exit_code == 2
     assert trial.read_text(encoding="utf-8") == text
+
+
+def test_command_names_a_missing_trial_and_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refusal = typed("calibrate", "missing.toml")
+    assert refusal.exit_code == 2
+    assert "missing.toml" in refusal.output and "no such folder" not in refusal.output
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trials_with_other_settings_of_muscles_are_refused():
