@@ -168,3 +168,21 @@ def test_moments_without_ground_reactions_belong_to_the_motion_and_the_root_carr
     found = findings_of_body(replace(body, moment_table=alone))
     (carried,) = [each for each in found if each.severity == "error"]
     assert carried.code == "root_carries" and "8" in carried.what
+
+
+def test_a_short_time_shows_no_factor() -> None:
+    body = body_of(ARM)
+    assert body.moment_table is not None
+
+    def found(seconds: float, change: Callable[[Table], Table]) -> list[Finding]:
+        assert body.moment_table is not None
+        table = change(body.moment_table)
+        middle = table.time[len(table.time) // 2]
+        rows = abs(table.time - middle) <= seconds / 2.0
+        short = replace(table, time=table.time[rows], values=table.values[rows])
+        findings = findings_of_body(replace(body, moment_table=short))
+        return [each for each in findings if each.code == "moments_differ"]
+
+    assert "2 times inverse dynamics" in found(0.4, times(2.0))[0].what
+    assert found(0.1, times(2.0)) == []
+    assert "opposite sign" in found(0.1, times(-1.0))[0].what
