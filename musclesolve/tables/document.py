@@ -102,8 +102,11 @@ class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
     `kind` defines its tables, or chooses them by the content. `sha256` is the hash of the text; `states` the
-    `file_state` of this file and of every file that it names, before each is opened.
+    `file_state` of this file and of every file that it names, before each is opened; `arguments` the words for keys of
+    tables whose values are arguments instead.
     """
+
+    arguments: Mapping[tuple[str, str | None], str] = {}
 
     def __init__(self, path: Path, kind: type[Settings] | Callable[[dict[str, Any]], type[Settings]]) -> None:
         self.path = path
@@ -139,9 +142,10 @@ class Document:
         self.kind: type[Settings] = kind if isinstance(kind, type) else kind(self.content)
         self.tables = tables_of(self.kind)
 
-    def changed(self, table: str, values: Mapping[str, Any]) -> Self:
-        """Return the document with other values of some keys of a table."""
+    def changed(self, table: str, values: Mapping[str, Any], words: Mapping[str, str]) -> Self:
+        """Return the document with other values of some keys of a table, and the words for them in errors."""
         document = copy(self)
+        document.arguments = {**self.arguments, **{(table, key): words[key] for key in values}}
         document.content = {**self.content, table: {**self.content.get(table, {}), **values}}
         return document
 
@@ -164,7 +168,9 @@ class Document:
         return file_error(code, (self.path, where), problem, expected, remedy)
 
     def place(self, table: str, name: str | None = None, index: int = 0) -> str:
-        """Return the place of a key of a table in words."""
+        """Return the place of a key of a table in words; an argument has no line."""
+        if (table, name) in self.arguments:
+            return self.arguments[table, name]
         line = self.line(table, name, index)
         place = self.header(table) + (f" {name}" if name else "")
         return f"line {line}, {place}" if line else place

@@ -118,7 +118,9 @@ def pipeline(monkeypatch):
     monkeypatch.setattr(one, "findings_of", lambda body, trial: [])
     monkeypatch.setattr(one, "shared_result", lambda body, *further: data.copy())
     monkeypatch.setattr(one, "result_content", lambda data: b"new")
-    monkeypatch.setattr("musclesolve.laboratory.report.page.trial_report", lambda result, path, facts: b"page")
+    monkeypatch.setattr(
+        "musclesolve.laboratory.report.page.trial_report", lambda result, path, facts: b"page"
+    )
     monkeypatch.setattr(save, "FIGURES", {})
 
 

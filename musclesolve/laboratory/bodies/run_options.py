@@ -187,6 +187,10 @@ def find_options(
     )
 
 
+_TIMES = {"start_s": "start_s (--start)", "end_s": "end_s (--end)"}
+"""Arguments of a time range, with their options on the command line."""
+
+
 def in_time_range(trial: TrialOfKind, settings: Mapping[str, Any]) -> tuple[TrialOfKind, dict[str, Any]]:
     """The trial in the time range of `start_s` and `end_s`, if some are stated, and the other settings.
 
@@ -195,7 +199,7 @@ def in_time_range(trial: TrialOfKind, settings: Mapping[str, Any]) -> tuple[Tria
     times = {key: settings[key] for key in ("start_s", "end_s") if settings.get(key) is not None}
     if not times or not isinstance(trial, Trial) or not trial.as_read:
         return trial, dict(settings)
-    changed = replace(cast(Trial, read_document(trial.document.changed("time", times))))
+    changed = replace(cast(Trial, read_document(trial.document.changed("time", times, _TIMES))))
     return cast(TrialOfKind, changed), {key: settings[key] for key in settings if key not in times}
 
 

@@ -265,7 +265,8 @@ def time_range_of(
                 f"choose a time from {earliest:g} to {latest:g} s{', or export the file again' * bool(cut)}",
             )
     if start >= end:
-        key = "end_s" if table.start_s is None else "start_s"
+        stated = [key for key in ("start_s", "end_s") if table[key] is not None]
+        key = next((key for key in stated if ("time", key) in document.arguments), stated[0])
         raise document.fault(
             "bad_range",
             ("time", key),

@@ -441,3 +441,11 @@ def test_a_leg_without_a_plate_is_noted_as_analyzed_in_its_swings(standard):
     path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")
     (note,) = [note for note in read_trial(path).notes if "No plate is given" in note]
     assert "only swings of its leg" in note
+
+
+@pytest.mark.parametrize(("times", "option"), [({"start_s": 9.0}, "--start"), ({"end_s": 0.1}, "--end")])
+def test_a_time_of_an_argument_is_named_with_its_option_instead_of_a_line(times, option):
+    with pytest.raises(ms.InputError) as caught:
+        ms.run(ms.data.reference_stride(), **times)
+    assert option in str(caught.value.where)
+    assert "line" not in str(caught.value.where)
