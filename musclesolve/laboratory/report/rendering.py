@@ -1,11 +1,12 @@
 """Filling of the templates of reports."""
 
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from muscle_db.parsed_toml import keep, read_kept
 from musclesolve.laboratory.plotting.page.dark_colors import dark_rules
@@ -51,7 +52,7 @@ def _environment() -> "Environment":
             keep(folder / bucket.key, f"{bucket.checksum} {bc_magic!r}", bucket.code)
 
     of_picture = {"picture": FileSystemLoader(folder.parent / "picture" / "page")}
-    return Environment(
+    environment = Environment(
         loader=ChoiceLoader([FileSystemLoader(folder), PrefixLoader(of_picture)]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -59,6 +60,13 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         bytecode_cache=Kept(),
     )
+    environment.filters["unbroken"] = unbroken
+    return environment
+
+
+def unbroken(text: object) -> Markup:
+    """A text as Markup in which no line breaks within a number such as 3.9e-29, which browsers break at the hyphen."""
+    return Markup(re.sub(r"\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text))))
 
 
 def whole_page(name: str, /, **values: object) -> str:

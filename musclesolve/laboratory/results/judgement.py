@@ -376,7 +376,9 @@ def _compared(judged: Plausibility) -> str:
         return f"The result lies at the edge of what is plausible.{unknown}"
     if judged.verdict == NOT_KNOWN:
         return f"Whether the result is plausible is not known: {judged.why_not_known}."
-    return f"Peaks of contact forces lie within the widest range that implants measured in {judged.movement_words}."
+    where = f" at {' and '.join(judged.joints_within)}" if judged.joints_within else ""
+    range_ = f"the widest range that implants measured in {judged.movement_words}"
+    return f"Peaks of contact forces{where} lie within {range_}."
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:

@@ -239,6 +239,15 @@ class Plausibility:
             return f"stated: {self.movement.words}; {_seen(self.movement)}"
         return self.movement.words + (" (stated)" if self.movement.stated else "")
 
+    @property
+    def joints_within(self) -> list[str]:
+        """Joints whose contact forces are within the widest range on every leg that was compared."""
+        verdicts: dict[str, set[str]] = {}
+        for one in self.comparisons:
+            if one.place:
+                verdicts.setdefault(one.place.split()[-1], set()).add(one.verdict)
+        return [joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}]
+
     @cached_property
     def failed(self) -> list[Comparison]:
         """The comparisons of quantities that are outside."""

@@ -145,14 +145,8 @@ def in_short(facts: Facts) -> Rows:
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]
     if joints:
-        verdicts: dict[str, set[str]] = {}
-        for one in plausible.comparisons:
-            if one.place:
-                verdicts.setdefault(one.place.split()[-1], set()).add(one.verdict)
         # the force that is named is the larger one of both legs: neither may be outside
-        names = " and ".join(
-            joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
-        )
+        names = " and ".join(plausible.joints_within)
         compared = (
             f"at the {names} this is within the widest range of implants in this movement" if names else None
         )

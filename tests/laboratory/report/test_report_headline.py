@@ -18,7 +18,7 @@ from musclesolve import Status
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
 from musclesolve.laboratory.report.picture.still import VERDICTS
-from musclesolve.laboratory.report.rendering import template
+from musclesolve.laboratory.report.rendering import template, unbroken
 from musclesolve.laboratory.report.sections import headline
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.facts import Facts
@@ -195,3 +195,7 @@ def test_verdicts_have_one_color_in_page_and_still():
 
 def test_frames_without_certificate_are_to_be_used_with_care():
     assert judgement(small().drop_vars("gap")).verdict == "with_care"
+
+
+def test_a_small_number_does_not_break_at_its_hyphen():
+    assert unbroken("a gap of 3.9e-29 <b>") == 'a gap of <span class="number">3.9e-29</span> &lt;b&gt;'
