@@ -173,8 +173,8 @@ class PowerSum(SumOfTerms):
     Args:
         weights: w for the muscles whose names contain all words of a key: `{"soleus": 2}` on both sides,
             `{"gluteus_medius": 2, "gluteus_medius_anterior_r": 3}`. Later entries override earlier ones. Other
-            muscles have weight 1. Or an array of numbers: (n,), or (T, n) for weights that change in time, of all
-            frames of the problem also where a part of it is solved (`Problem.frames`).
+            muscles have weight 1. Or an array or list of numbers: (n,), or (T, n) for weights that change in time,
+            of all frames of the problem also where a part of it is solved (`Problem.frames`).
 
     Raises:
         InputError: a weight is not a positive number. `solve` and `run` refuse a key that fits no muscle of the body,
@@ -186,9 +186,12 @@ class PowerSum(SumOfTerms):
     def __post_init__(self) -> None:
         super().__post_init__()
         weights: Any = self.weights
+        if isinstance(weights, list | tuple):
+            weights = _as_numbers(weights)
         if isinstance(weights, np.ndarray):
+            _check_positive(weights, self.name)
             weights = Constant.of(self.name, "weights", weights, int(weights.ndim > 1))
-            if (weights.numbers <= 0.0).any() or len(weights.shape) != 1:
+            if len(weights.shape) != 1:
                 fault = f"the weights of {self.name} are an array {weights.numbers.shape}"
                 raise input_error("bad_number", problem=fault, expected="(n,) or (T, n) positive numbers")
         elif not isinstance(weights, Constant):
@@ -214,6 +217,30 @@ class PowerSum(SumOfTerms):
         if not weights:
             return 1.0
         return weights_by_name(weights, problem.muscle or (), np.ones(problem.n_muscles))
+
+
+def _as_numbers(weights: Sequence[Any]) -> Sequence[Any] | Array:
+    """A list or nested list of numbers as an array; pairs of words and numbers as they are."""
+    try:
+        array = np.asarray(weights)
+    except ValueError:  # rows of several lengths
+        return weights
+    return array if array.size and array.dtype.kind in "iuf" else weights
+
+
+def _check_positive(weights: Array, cost: str) -> None:
+    """Refuse the first weight of an array (n,) or (T, n) that is not a positive number."""
+    if weights.dtype.kind not in "iuf" or weights.ndim not in (1, 2):
+        return
+    for *frame, muscle in np.argwhere(~((weights > 0.0) & (weights < np.inf))):
+        place = f"frame {frame[0]}, muscle {muscle}" if frame else f"muscle {muscle}"
+        raise input_error(
+            "bad_number",
+            where=f"the weights of {cost}",
+            problem=f"the weight at {place} (from 0) is {weights[(*frame, muscle)]:g}",
+            expected="positive, finite numbers, (n,) or (T, n)",
+            remedy="a small number, such as 1e-6, for a muscle that costs next to nothing",
+        )
 
 
 def checked_weights(

@@ -135,7 +135,7 @@ def test_a_part_without_the_weighted_muscles_is_shared_as_without_weights(proble
 
 @pytest.mark.parametrize(
     ("weights", "code"),
-    [({"soleus": 0.0}, "bad_number"), ({"soleus": "2"}, "bad_number"), ([1.0, 2.0], "bad_type")],
+    [({"soleus": 0.0}, "bad_number"), ({"soleus": "2"}, "bad_number"), (["soleus", 2.0], "bad_type")],
 )
 def test_what_is_no_weight_is_refused(weights: Any, code: str) -> None:
     with refused(code, "stress_cubed"):
@@ -158,3 +158,19 @@ def test_what_is_no_power_sum_stays() -> None:
     assert effort.form.exponent == 2.5 and misfit == EmgTracking(unmeasured_weight=0.0)
     assert (one, weight) == (1.0, 0.3)
     assert can_vary(mixed) and not can_vary(reactions + EmgTracking())
+
+
+def test_a_nested_list_of_weights_is_an_array():
+    listed = StressCubed(weights=[[1, 2.0], [3, 4]])
+    assert listed == StressCubed(weights=np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert StressCubed(weights=[("soleus", 2)]) == StressCubed(weights={"soleus": 2})
+
+
+@pytest.mark.parametrize("bad", [-1.0, 0.0, np.nan, np.inf])
+def test_a_bad_weight_of_an_array_is_named_with_frame_muscle_and_value(bad):
+    weights = np.ones((6, 5))
+    weights[4, 2] = bad
+    with refused("bad_number", "frame 4, muscle 2", f"is {bad:g}"):
+        StressCubed(weights=weights)
+    with refused("bad_number", "at muscle 2", f"is {bad:g}"):
+        StressCubed(weights=weights[4])
