@@ -325,6 +325,13 @@ def _check_hessian(problem: Problem, cost: Cost, activation: Array, many: Proble
     slopes = [cost.term_gradient(many, middle + sign * shift.reshape(-1, muscles)) for sign in (1, 0, -1)]
     ahead, here, behind = (np.reshape(slope, (frames, muscles, muscles)) for slope in slopes)
     stated = cost.term_hessian(problem, activation)
+    shape = (frames, muscles, muscles)
+    if getattr(stated, "shape", None) != shape:
+        fault = f"term_hessian returns an object of type {type(stated).__name__}"
+        if hasattr(stated, "shape"):
+            fault = f"term_hessian has the shape {stated.shape} for {frames} frames and {muscles} muscles"
+        place, expected = f"the cost {cost.name}", f"an array {shape}"
+        raise input_error("bad_cost", where=place, problem=fault, expected=expected)
     sides = (ahead - here) / step[:, :, None], (here - behind) / step[:, :, None]
     near = np.clip(stated, np.minimum(*sides), np.maximum(*sides))  # the slope may have a kink
     largest = np.abs(near).max(axis=(1, 2), keepdims=True, initial=0.0)

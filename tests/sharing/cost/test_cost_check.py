@@ -98,6 +98,13 @@ class OneSlope(Power):
         return super().term_gradient(problem, activation).sum(axis=1)
 
 
+class OneCurvature(Power):
+    needs = frozenset({"coupled"})
+
+    def term_hessian(self, problem, activation):
+        return self.term_hessian_diagonal(problem, activation)
+
+
 class ListedSlopes(OneSlope):
     def term_gradient(self, problem, activation):
         return (2 * activation).tolist()
@@ -109,6 +116,7 @@ class ListedSlopes(OneSlope):
     [
         (OneSlope, "term_gradient has the shape"),
         (ListedSlopes, "term_gradient returns an object of type list"),
+        (OneCurvature, "term_hessian has the shape"),
         (OneForAll, "value"),
         (FlatGradient, "gradient"),
         (FlatCurvature, "hessian_diagonal"),
