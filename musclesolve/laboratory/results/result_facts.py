@@ -40,7 +40,6 @@ from musclesolve.laboratory.results.facts import (
 from musclesolve.laboratory.results.judgement import FULL_FOR, LABELS, judge, muscle_names
 from musclesolve.laboratory.results.plausibility import (
     DEGREES,
-    NOT_KNOWN,
     NOT_PLAUSIBLE,
     NOT_RECOGNIZED,
     PLAUSIBLE,

@@ -159,7 +159,9 @@ def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride
 def test_a_stated_movement_that_is_seen_is_compared(stride):
     data = stride.assign_attrs(movement="walking")
     assert judged(data).verdict == PLAUSIBLE and judged(data).movement_words == "level walking (stated)"
-    assert "Peaks of contact forces at hip and knee lie within the widest range" in judge(Facts(data)).sentence
+    assert (
+        "Peaks of contact forces at hip and knee lie within the widest range" in judge(Facts(data)).sentence
+    )
 
 
 def test_one_criterion_is_enough(stride):
