@@ -134,16 +134,20 @@ def lacking_samples(signal: Array, rate_hz: float) -> str:
 
 
 THIN = 0.001
-"""Extent of all markers along an axis of the file, over all frames, as a share of the largest, of a plane."""
+"""Extent of all markers along an axis of the file, over all frames, as a share of a frame's largest, of a plane."""
 FEWEST_IN_SPACE = 6
 """Least number of markers whose extent along an axis says something."""
 
 
 def is_plane(markers: Markers) -> bool:
     """Return whether all markers lie in a plane across an axis of the file, as from one camera."""
-    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
-    extent = np.maximum(seen.max(axis=0, initial=-np.inf) - seen.min(axis=0, initial=np.inf), 0.0)
-    return float(extent.min()) < THIN * float(extent.max())
+    seen = np.isfinite(markers.position).all(axis=2)[:, :, None]
+    least = markers.position.min(axis=1, initial=np.inf, where=seen)
+    most = markers.position.max(axis=1, initial=-np.inf, where=seen)
+    extent = np.maximum(most.max(axis=0, initial=-np.inf) - least.min(axis=0, initial=np.inf), 0.0)
+    # who walks far has a large extent over all frames, but not within one
+    body = np.maximum(most - least, 0.0).max(initial=0.0)
+    return float(extent.min()) < THIN * float(body)
 
 
 def check_in_space(markers: Markers) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
+from musclesolve.laboratory.trial.recording_checks import is_plane
 from musclesolve.tables import read_trc, write_trc
 from tests.support.refusals import refused
 
@@ -21,3 +23,13 @@ def test_the_plane_is_the_refusal(tmp_path: Path) -> None:
     with refused("markers_in_plane", "walk.trc"):
         read_trial(path)
     assert "one plane" in examined(path).of("error")[0].what
+
+
+def test_who_walks_far_has_a_breadth(tmp_path: Path) -> None:
+    """Half a kilometer is a thousand times the breadth of a body."""
+    write_trial(tmp_path)
+    markers = read_trc(tmp_path / "walk.trc")
+    moved = markers.position.copy()
+    moved[..., 0] += np.linspace(0.0, 3000.0, len(moved))[:, None]
+    assert not is_plane(replace(markers, position=moved))
+    assert is_plane(replace(markers, position=moved * [1.0, 1.0, 0.0]))
