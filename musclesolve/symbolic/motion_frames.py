@@ -29,6 +29,10 @@ class MotionWeights:
     marker: of a coordinate of a marker [m]. residual_force, residual_moment: of the forces [N] and moments [N m] of the
     root, which nothing supplies. torque: of coordinates without muscles [N m]. reserve: of coordinates with muscles
     [N m]. jerk: of a coordinate over 10 ms [rad/s3, m/s3]. effort: factor of the cost of the activations.
+
+    Examples:
+        >>> ms.symbolic.MotionWeights(jerk=1000.0).residual_force
+        1.0
     """
 
     marker: float = 0.003

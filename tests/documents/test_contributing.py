@@ -41,7 +41,7 @@ Path("heel.xyz").write_text("0.00 1 2 three\\n")
 try:
     ms.laboratory.read_markers("heel.xyz")
 except ms.InputError as error:
-    assert error.code == "not_numbers" and error.where == "line 1"
+    assert error.code == "not_numbers" and error.where == "line 1, column 'z'"
 
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, in_set
 from musclesolve.laboratory.plotting.figure_names import FIGURE_NAMES

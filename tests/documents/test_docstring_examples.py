@@ -24,6 +24,7 @@ NEED_FILES = {
     "models.read_person",  # one person's muscles: docs/calibration.md
     "models.write_person",
     "trajectory.solve_motion",  # docs/elastic_tendons.md
+    "models.verify_solution",  # forces of another program: docs/verify.md
 }
 """Functions whose examples stand in a page, with the files that they need; tests of the pages run these examples."""
 RETURNED = {
@@ -33,6 +34,7 @@ RETURNED = {
     "laboratory.CameraFile",  # by read_camera_file
     "laboratory.Reconstruction",  # by reconstruct
     "trajectory.MotionProblem",
+    "models.VerifiedSolution",  # by verify_solution
 }
 """Classes whose objects a function returns or takes; the example stands with the function or in a page."""
 
