@@ -141,7 +141,7 @@ FEWEST_IN_SPACE = 6
 
 def is_plane(markers: Markers) -> bool:
     """Return whether all markers lie in a plane across an axis of the file, as from one camera."""
-    seen = np.isfinite(markers.position).all(axis=2)[:, :, None]
+    seen = np.isfinite(markers.position).all(axis=2, keepdims=True)
     least = markers.position.min(axis=1, initial=np.inf, where=seen)
     most = markers.position.max(axis=1, initial=-np.inf, where=seen)
     extent = np.maximum(most.max(axis=0, initial=-np.inf) - least.min(axis=0, initial=np.inf), 0.0)
