@@ -198,7 +198,7 @@ def _check_targets(targets: Array) -> None:
     """Refuse infinite positions of markers, and markers of a frame that are farther apart than a body is long."""
     if np.isinf(targets).any():
         raise input_error(
-            "no_numbers",
+            "bad_value",
             where="measured",
             problem="a position is infinite",
             expected="positions [m]; NaN where a marker is hidden",

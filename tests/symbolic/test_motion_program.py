@@ -202,7 +202,7 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         ("too_few_frames", "1", lambda: program(time=time[:1], measured=markers[:1])),
         ("bad_shape", "measured", lambda: program(measured=markers[:, 1:])),
         ("no_numbers", "measured", lambda: program(measured="walk.trc")),
-        ("no_numbers", "infinite", lambda: program(measured=np.full_like(markers, np.inf))),
+        ("bad_value", "infinite", lambda: program(measured=np.full_like(markers, np.inf))),
         ("bad_units", "meters", lambda: program(measured=1000.0 * markers * [[[40.0, 1.0, 1.0]]])),
         ("bad_value", "foot_r", lambda: program(loads={"foot_r": np.zeros((FRAMES, 6))})),
         ("bad_shape", "emg", lambda: program(data={"emg": np.zeros((FRAMES + 1, 2))})),
