@@ -34,22 +34,32 @@ AT_LOWER, FREE, AT_UPPER = int64(-1), int64(0), int64(1)
 
 
 @compiled
-def factorize_free(hessian: Any, free: Any, count: int, factor: Any) -> bool:
-    """The Cholesky factor L of the rows and columns of the free muscles; its diagonal is inverted."""
-    broken = False
+def factorize(matrix: Any, count: int) -> None:
+    """Replace the lower half of a matrix by its Cholesky factor, whose diagonal is inverted."""
     for i in range(count):
-        row, source = factor[i], hessian[free[i]]
+        row = matrix[i]
         for j in range(i + 1):
-            total, other = source[free[j]], factor[j]
+            total, other = row[j], matrix[j]
             for k in range(j):
                 total -= row[k] * other[k]
             if j < i:
                 row[j] = total * other[j]
             else:
-                least = LEAST_PIVOT * source[free[i]]
-                broken = broken or not source[free[i]] > 0.0
+                least = LEAST_PIVOT * row[i]
                 row[i] = 1.0 / np.sqrt(total if total > least else least)
-    return not broken
+
+
+@compiled
+def factorize_free(hessian: Any, free: Any, count: int, factor: Any) -> bool:
+    """Compute the Cholesky factor L of the rows and columns of the free muscles; whether their diagonal is positive."""
+    positive = True
+    for i in range(count):
+        row, source = factor[i], hessian[free[i]]
+        for j in range(i + 1):
+            row[j] = source[free[j]]
+        positive = positive and row[i] > 0.0
+    factorize(factor, count)
+    return positive
 
 
 @compiled
@@ -105,16 +115,7 @@ def solve_on_sets(
     for r in range(rows):
         empty = not schur[r, r] > RIDGE * usual
         schur[r, r] += compliance[r] + (EMPTY * usual if empty else RIDGE * schur[r, r])
-    for r in range(rows):
-        row = schur[r]
-        for s in range(r + 1):
-            total, other = row[s], schur[s]
-            for k in range(s):
-                total -= row[k] * other[k]
-            if s < r:
-                row[s] = total * other[s]
-            else:
-                row[r] = 1.0 / np.sqrt(total if total > LEAST_PIVOT * row[r] else LEAST_PIVOT * row[r])
+    factorize(schur, rows)
     for r in range(rows):
         multiplier[r] = 0.0
     for j in range(count):
@@ -141,6 +142,18 @@ def solve_on_sets(
         for j in range(count):
             x[free[j]] += v[j]
     return True
+
+
+@compiled
+def find_sets(x: Any, lower: Any, upper: Any, state: Any) -> None:
+    """Fill `state` (n,) with the bounds at which muscles are, and FREE between them."""
+    for i in range(x.size):
+        width = upper[i] - lower[i]
+        state[i] = FREE
+        if not x[i] - lower[i] > AT_BOUND * width:
+            state[i] = AT_LOWER
+        elif not upper[i] - x[i] > AT_BOUND * width:
+            state[i] = AT_UPPER
 
 
 @compiled
@@ -183,12 +196,7 @@ def solve_frame(
     n = x.size
     for i in range(n):
         start[i] = x[i]
-        width = upper[i] - lower[i]
-        state[i] = FREE
-        if not x[i] - lower[i] > AT_BOUND * width:
-            state[i] = AT_LOWER
-        elif not upper[i] - x[i] > AT_BOUND * width:
-            state[i] = AT_UPPER
+    find_sets(start, lower, upper, state)
     for step in range(MOST_BLOCKS):
         count = held_apart(state, lower, upper, x, free)
         if not solve_on_sets(hessian, linear, matrix, right, compliance, free, count, x, multiplier, factor, along,
@@ -213,13 +221,10 @@ def solve_frame(
                 x[i] = min(max(x[i], lower[i]), upper[i])
             return step + 1
     # one muscle at a time
+    find_sets(start, lower, upper, state)
     for i in range(n):
-        u[i] = start[i]
-        state[i] = FREE
-        if not start[i] - lower[i] > AT_BOUND * (upper[i] - lower[i]):
-            state[i], start[i] = AT_LOWER, lower[i]
-        elif not upper[i] - start[i] > AT_BOUND * (upper[i] - lower[i]):
-            state[i], start[i] = AT_UPPER, upper[i]
+        if state[i] != FREE:
+            start[i] = lower[i] if state[i] == AT_LOWER else upper[i]
     for step in range(MOST_STEPS):
         count = held_apart(state, lower, upper, x, free)
         if not solve_on_sets(hessian, linear, matrix, right, compliance, free, count, x, multiplier, factor, along,
