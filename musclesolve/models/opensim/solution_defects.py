@@ -10,9 +10,8 @@ are zero for a motion that obeys its own equations (rate: muscles/driving/muscle
 The spline has an error of its own, of third order in the length of an interval for its slope.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -51,48 +50,40 @@ def solution_defects(solution: ForeignSolution, model: OpenSimModel) -> list[Def
 
 
 def _of_positions(solution: ForeignSolution, model: OpenSimModel) -> Iterator[Defect]:
+    time = solution.time
     for name, value in solution.value.items():
         if name in solution.speed:
             speed = solution.speed[name]
             unit = "rad/s" if model.coordinates[name].rotational else "m/s"
-
-            def miss(at: Array, value: Array = value, speed: Array = speed) -> Array:
-                curve, rate = (spline_through(solution.time, values) for values in (value, speed))
-                return curve(at, 1) - rate(at)
-
-            yield _defect("position", name, unit, solution.time, miss, float(np.abs(speed).max()))
+            curve, rate = (spline_through(time, values) for values in (value, speed))
+            nodes, between = (np.abs(curve(at, 1) - rate(at)) for at in (time, _middles(time)))
+            yield _defect("position", name, unit, time, nodes, between, speed)
 
 
 def _of_activations(solution: ForeignSolution, model: OpenSimModel) -> Iterator[Defect]:
+    time = solution.time
     for name, excitation in solution.control.items():
         activation, muscle = solution.activation[name], model.muscles[name]
         if activation is excitation or muscle.time_constants is None:
             continue
-        rise, fall = muscle.time_constants
-        smoothness = muscle.smoothness
+        smooth = {} if muscle.smoothness is None else {"smoothness": muscle.smoothness}
+        rate = de_groote_2016 if smooth else thelen_2003
+        driving, driven = (spline_through(time, values) for values in (excitation, activation))
+        nodes, between = (
+            np.abs(driven(at, 1) - rate(driving(at), driven(at), *muscle.time_constants, **smooth))
+            for at in (time, _middles(time))
+        )
+        yield _defect("activation", name, "1/s", time, nodes, between, driven(time, 1))
 
-        rate = thelen_2003 if smoothness is None else partial(de_groote_2016, smoothness=smoothness)
 
-        def miss(
-            at: Array,
-            e: Array = excitation,
-            a: Array = activation,
-            rate: Callable[..., Array] = rate,
-            rise: float = rise,
-            fall: float = fall,
-        ) -> Array:
-            driving, driven = (spline_through(solution.time, values) for values in (e, a))
-            return driven(at, 1) - rate(driving(at), driven(at), rise, fall)
-
-        slope = spline_through(solution.time, activation)(solution.time, 1)
-        yield _defect("activation", name, "1/s", solution.time, miss, float(np.abs(slope).max()))
+def _middles(time: Array) -> Array:
+    return np.asarray(0.5 * (time[1:] + time[:-1]))
 
 
 def _defect(
-    kind: str, name: str, unit: str, time: Array, miss: Callable[[Array], Array], largest_rate: float
+    kind: str, name: str, unit: str, time: Array, nodes: Array, between: Array, rate: Array
 ) -> Defect:
-    middles = 0.5 * (time[1:] + time[:-1])
-    nodes, between = np.abs(miss(time)), np.abs(miss(middles))
+    """The largest of the sizes of defects at the nodes (T,) and between them (T - 1,), and the largest rate (T,)."""
     k, j = int(nodes.argmax()), int(between.argmax())
-    sizes = float(nodes[k]), float(time[k]), float(between[j]), float(middles[j])
-    return Defect(kind, name, unit, *sizes, largest_rate)
+    sizes = float(nodes[k]), float(time[k]), float(between[j]), float(_middles(time)[j])
+    return Defect(kind, name, unit, *sizes, float(np.abs(rate).max()))

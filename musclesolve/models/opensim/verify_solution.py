@@ -589,13 +589,12 @@ def verify_solution(
             "lower": np.minimum(lower, np.maximum(near, 0.0)),
             "upper": np.maximum(upper, near),
         }
-        problem = whole.with_arrays(**arrays)
+        problem = problem_due = whole.with_arrays(**arrays)
         inside = np.all(np.abs(activation - near) == 0.0, axis=1, keepdims=True)
         own = np.where(inside, problem.produced(_held(problem, activation)), np.nan)
         problem = problem.with_arrays(moment=own)
         least = solve(problem, body.sharing.cost, body.sharing.solver)
         if due is not None:
-            problem_due = whole.with_arrays(**arrays)
             least_due = solve(problem_due, body.sharing.cost, body.sharing.solver)
     if table.program == MOCO:
         notes.append(
@@ -617,7 +616,7 @@ def verify_solution(
         upper=upper,
         problem=problem,
         least=least,
-        problem_due=problem_due,
+        problem_due=None if due is None else problem_due,
         least_due=least_due,
         defects=tuple(defects),
         notes=(*notes, *body.notes),
