@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, Self, TypeVar
 from unicodedata import normalize
 
+from muscle_db.errors import NEARLY
 from musclesolve.errors import InputError, input_error
 
 Value = TypeVar("Value")
@@ -135,10 +136,6 @@ def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     for name, sentence in said:
         like.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", sentence), {})[name] = sentence
     return list(like.values())
-
-
-NEARLY = 0.85
-"""Least similarity (difflib) of names with a slip of the fingers."""
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
