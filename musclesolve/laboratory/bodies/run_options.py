@@ -199,7 +199,8 @@ def in_time_range(trial: TrialOfKind, settings: Mapping[str, Any]) -> tuple[Tria
     times = {key: settings[key] for key in ("start_s", "end_s") if settings.get(key) is not None}
     if not times or not isinstance(trial, Trial) or not trial.as_read:
         return trial, dict(settings)
-    changed = replace(cast(Trial, read_document(trial.document.changed("time", times, _TIMES))))
+    read = cast(Trial, read_document(trial.document.changed("time", times, _TIMES)))
+    changed = replace(read)  # a copy is no trial as its file states it
     return cast(TrialOfKind, changed), {key: settings[key] for key in settings if key not in times}
 
 
