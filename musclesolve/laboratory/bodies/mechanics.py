@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, near_frames, stretch
-from musclesolve._util.sides import LEG_JOINTS
+from musclesolve._util.sides import LEG_JOINTS, side_of
 from musclesolve.dynamics.inverse.force_balance import Support, balance_limit, balanced
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
@@ -152,15 +152,24 @@ class Mechanics:
         joints, weight = self.model.tree.joint_count, self.model.weight
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         feet = {side: foot_residual(self.fit.points, self.marker_residual, side) for side in SIDES}
+        steady: dict[str, Mask] = {side: self._steady(side) for side in SIDES}
+        if self.predicted:  # from the motion of both legs
+            steady = dict.fromkeys(steady, steady["r"] & steady["l"])
         return MotionValidity(
-            steady=without_joint_jump(self.joint_rotations, self.motion.time)
-            & ~beside_marker_jumps(
-                self.measured.trial, self.motion.time, self.measured.filter.cutoff_hz.min()
-            ),
+            steady=steady,
             foot_in_place={side: distance <= FOOT_LIMIT for side, distance in feet.items()},
             balanced=self.support.carries if self.predicted else balanced(residual, self.balance_limit),
             consistent=self.fitted & (self.constraint_violation <= INCONSISTENT),
         )
+
+    def _steady(self, side: str) -> Mask:
+        """Mask (T,) of the frames that no jump of a joint or a marker of one leg corrupts."""
+        trial, time = self.measured.trial, self.motion.time
+        rotations = {
+            joint: turned for joint, turned in self.joint_rotations.items() if side_of(joint) == side
+        }
+        beside = beside_marker_jumps(trial, time, self.measured.filter.cutoff_hz.min(), side)
+        return without_joint_jump(rotations, time) & ~beside
 
     @cached_property
     def support(self) -> Support:

@@ -5,13 +5,14 @@ which move together. Each method for a joint center needs certain landmarks and 
 """
 
 import math
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import few, similar
+from musclesolve._util.sides import OTHER, side_of
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Trial
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
@@ -84,12 +85,19 @@ def shows_spines(names: Container[str]) -> bool:
     return "asis_r" in names and "asis_l" in names and bool(back_landmarks(names))
 
 
-def bounding_markers(trial: Trial) -> tuple[str, ...]:
-    """Return the needed markers of legs and pelvis: without them no frame can be analyzed."""
+def bounding_markers(trial: Trial, legs: Sequence[str] = SIDES) -> tuple[str, ...]:
+    """Return the needed markers of these legs and the pelvis: without them no frame can be analyzed."""
     # Without the spines of the pelvis the top of the trunk shows how it tilts.
     above = (*ARMS_AND_HEAD, *TRUNK) if shows_spines(trial.mapping) else ARMS_AND_HEAD
-    below = {name: weights for name, weights in trial.mapping.items() if landmarks()[name].on not in above}
-    return replace(trial, mapping=below).used_markers
+    sides = (*legs, OTHER)
+    below = {
+        name: weights
+        for name, weights in trial.mapping.items()
+        if landmarks()[name].on not in above and side_of(name) in sides
+    }
+    clusters = {name: points for name, points in trial.clusters.items() if side_of(name) in sides}
+    hinges = {name: movement for name, movement in trial.hinges.items() if movement.side in sides}
+    return replace(trial, mapping=below, clusters=clusters, hinges=hinges).used_markers
 
 
 def upper_markers(trial: Trial) -> tuple[str, ...]:

@@ -86,21 +86,23 @@ class MotionWarning:
 class MotionValidity:
     """Masks of the frames (T,) with a plausible motion of the subject, and with ground forces that balance it."""
 
-    steady: Mask  # no joint of a leg jumps
+    steady: Mapping[str, Mask]  # by side, no joint of the leg jumps
     foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
     balanced: Mask  # the ground forces balance the motion
     consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
 
     def frames(self, some: slice | Indices) -> "MotionValidity":
         """The masks in a window of frames."""
-        in_place = {side: mask[some] for side, mask in self.foot_in_place.items()}
-        return MotionValidity(self.steady[some], in_place, self.balanced[some], self.consistent[some])
+        steady, in_place = (
+            {side: mask[some] for side, mask in masks.items()} for masks in (self.steady, self.foot_in_place)
+        )
+        return MotionValidity(steady, in_place, self.balanced[some], self.consistent[some])
 
     def with_feet(self, sides: Iterable[str]) -> Mask:
         """Mask (T,) of the frames whose moments can be shared among muscles, at joints proximal to these feet."""
-        valid = self.steady & self.balanced & self.consistent
+        valid = self.balanced & self.consistent
         for side in sides:
-            valid = valid & self.foot_in_place[side]
+            valid = valid & self.steady[side] & self.foot_in_place[side]
         return valid
 
 
@@ -157,12 +159,12 @@ def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
     return frames
 
 
-def beside_marker_jumps(trial: Trial, time: Array, cutoff_hz: float) -> Mask:
-    """Return a mask (T,) of frames within one period of the filter of a jump of a marker of the legs or the pelvis.
+def beside_marker_jumps(trial: Trial, time: Array, cutoff_hz: float, side: str) -> Mask:
+    """Return a mask (T,) of frames within one period of the filter of a jump of a marker of one leg or the pelvis.
 
     Farther away a step of a marker changes its filtered path by less than one percent of the step. Times (T,) [s].
     """
-    used = bounding_markers(trial)
+    used = bounding_markers(trial, [side])
     paths = np.stack([trial.markers[name] for name in used], axis=1)
     jumping = marker_jumps(paths, trial.markers.rate).any(axis=1)
     return near_instants(time, trial.markers.time[jumping], 1.0 / cutoff_hz)

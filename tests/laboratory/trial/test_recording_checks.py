@@ -95,11 +95,12 @@ def test_a_marker_that_jumps_and_stays_costs_the_frames_beside_the_jump(tmp_path
     rewrite_markers(tmp_path / "walk.trc", displaced("RSH1", slice(100, None), 0.15))
     trial = read_trial(path)
     time, cutoff_hz = trial.markers.time[trial.frames()], 6.0
-    lost = beside_marker_jumps(trial, time, cutoff_hz)
+    lost = beside_marker_jumps(trial, time, cutoff_hz, "r")
     jump = trial.markers.time[99]
     assert jump == pytest.approx(0.99)
     assert lost[np.abs(time - jump) < 1.0 / cutoff_hz - 0.01].all()
     assert not lost[np.abs(time - jump) > 1.0 / cutoff_hz + 0.02].any()
+    assert not beside_marker_jumps(trial, time, cutoff_hz, "l").any()  # RSH1 is on the right shank
 
 
 def test_a_jump_of_a_hand_or_a_shoulder_costs_no_frame(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ def test_a_jump_of_a_hand_or_a_shoulder_costs_no_frame(tmp_path: Path) -> None:
         (marker,) = trial.mapping[part]
         rewrite_markers(tmp_path / "walk.trc", displaced(marker, slice(100, None), 0.15))
         changed = read_trial(path)
-        assert not beside_marker_jumps(changed, changed.markers.time, 6.0).any()
+        assert not any(beside_marker_jumps(changed, changed.markers.time, 6.0, side).any() for side in "rl")
 
 
 @pytest.mark.parametrize("frame", [59, 181])

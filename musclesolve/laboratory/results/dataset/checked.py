@@ -15,9 +15,12 @@ from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, in_set
 
 DIMENSIONS = {
     "side": ("side",),
-    **dict.fromkeys(("time", "steady", "balanced"), ("time",)),
+    **dict.fromkeys(("time", "balanced"), ("time",)),
     **dict.fromkeys(("muscle", "group"), ("muscle",)),
-    **{name: QUANTITIES[name].dims for name in ("status", "valid", "foot_in_place", *in_set("finite"))},
+    **{
+        name: QUANTITIES[name].dims
+        for name in ("status", "valid", "steady", "foot_in_place", *in_set("finite"))
+    },
     **dict.fromkeys(("stride_side", "stride_start"), ("stride",)),
 }
 """Dimensions that these variables have in every result."""

@@ -79,7 +79,7 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """Status names (T,) of a side; for an invalid motion the name of its fault.
 
-    A frame in which a joint jumps is "joint_angle_jump", one with the foot far from where it was measured
+    A frame in which a joint of the leg jumps is "joint_angle_jump", one with the foot far from where it was measured
     "foot_displaced", one whose ground forces do not balance the motion "unbalanced", one that does not satisfy the
     model's constraints "inconsistent".
     """

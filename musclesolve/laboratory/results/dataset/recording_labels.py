@@ -175,7 +175,10 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
             "pelvis_residual_before": (("time", "component"), lacking[:, model.tree.joint_count :]),
             "motion_change": (("time", "point"), of_points),
         }
-    in_place = [body.validity.foot_in_place.get(side, always) for side in sides]
+    steady, in_place = (
+        np.stack([masks.get(side, always) for side in sides], axis=1)
+        for masks in (body.validity.steady, body.validity.foot_in_place)
+    )
     return {
         "pelvis_residual": (("time", "component"), body.moments[:, model.tree.joint_count :]),
         **changed,
@@ -184,10 +187,10 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
         "consistency_shift": (("time", "point"), mechanics.marker_residual[:, order]),
-        "steady": (("time",), body.validity.steady),
+        "steady": (("time", "side"), steady),
         "balanced": (("time",), body.validity.balanced),
         "consistent": (("time",), body.validity.consistent),
-        "foot_in_place": (("time", "side"), np.stack(in_place, axis=1)),
+        "foot_in_place": (("time", "side"), in_place),
     }
 
 

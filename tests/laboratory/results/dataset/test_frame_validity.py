@@ -107,14 +107,14 @@ def test_a_strike_less_than_a_frame_beyond_the_last_one_is_reached(rate, beyond,
 
 def test_the_cause_of_an_invalid_motion_comes_before_what_follows_from_it():
     data, frame = result(), np.arange(60)
-    data["steady"] = ("time", frame != 10)
+    data["steady"] = (("time", "side"), np.stack([frame != 10, frame != 11], axis=1))
     data["foot_in_place"] = (("time", "side"), np.stack([frame > 11, frame >= 0], axis=1))
     data["balanced"] = ("time", (frame < 9) | (frame > 12))
     set_status(data, ms.Status.INVALID_MOTION, slice(9, 13))
     right, left = (frames.reason_names(data, side).tolist() for side in "rl")
     assert right[8] == "solved"  # the status decides; the masks say why
     assert right[9:14] == ["foot_displaced", "joint_angle_jump", "foot_displaced", "unbalanced", "solved"]
-    assert left[8:14] == ["solved", "unbalanced", "joint_angle_jump", "unbalanced", "unbalanced", "solved"]
+    assert left[8:14] == ["solved", "unbalanced", "unbalanced", "joint_angle_jump", "unbalanced", "solved"]
     assert frames.credible(data, "l").tolist() == [not 9 <= k <= 12 for k in range(60)]
 
 

@@ -37,10 +37,10 @@ OF_MOTION = (
 SOME = slice(40, 50)
 
 
-def jumping(recorded):
-    """The left hip jumps by 80 degrees."""
+def jumping(recorded, degrees: float = 80.0):
+    """The left hip jumps."""
     coordinates = recorded.motion.coordinates.copy()
-    coordinates[45:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
+    coordinates[45:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(degrees)
     motion = differentiate(recorded.model, recorded.motion.time, coordinates)
     return replace(recorded, motion=motion)
 
@@ -110,6 +110,17 @@ def test_what_depends_on_a_valid_solution_is_not_a_number_and_what_shows_why_is(
         for name in ("cost", "gap"):
             assert np.isnan(found[name].sel(side=side).values[lost]).all()
     assert all(np.isfinite(found[name]).all() for name in OF_MOTION)
+
+
+def test_a_jump_of_one_leg_costs_the_other_leg_nothing(recorded):
+    trial, good = recorded
+    sound, found = shared(trial, jumping(good, 0.0)), shared(trial, jumping(good))
+    right = [name for name in found["muscle"].values if str(name).endswith("_r")]
+    assert found["steady"].sel(side="r").all() and not found["steady"].sel(side="l").all()
+    kept = found["valid"].sel(side="r") & sound["valid"].sel(side="r")
+    assert kept.mean() > 0.5
+    one, other = (each["muscle_force"].sel(muscle=right).values[kept.values] for each in (sound, found))
+    np.testing.assert_allclose(one, other, atol=1e-6 * np.abs(one).max())
 
 
 def test_valid_frames_are_those_of_the_sound_recording(recorded):
