@@ -8,10 +8,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from musclesolve._util.arrays import time_spans
+from musclesolve._util.arrays import Array, time_spans
 from musclesolve.laboratory.checks.case import Case, recording_check
 from musclesolve.laboratory.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
+
+EXPLAINED = 0.5
+"""Share of the unbalanced frames that another mass must balance to be named as their cause."""
 
 
 @recording_check()
@@ -22,14 +25,29 @@ def residual_at_the_pelvis(case: Case) -> Iterator[Finding]:
         return
     model, limit = body.mechanics.model, body.mechanics.balance_limit * body.mechanics.model.weight
     joints = model.tree.joint_count
-    residual = np.linalg.norm(body.moments[:, joints : joints + 3], axis=1)
+    lacking = body.moments[:, joints : joints + 3]
+    residual = np.linalg.norm(lacking, axis=1)
     beyond = residual > limit
     if beyond.any():
         values = {"count": beyond.sum(), "frames": np.isfinite(residual).sum(), "limit": limit}
         values |= {"usual": float(np.nanmedian(residual))}
         where = Where(case.trial.forces[0].path, times=time_spans(beyond, body.time))
         cost = Cost(float(residual[beyond].max()), "N", "the pelvis", limit)
-        yield finding("unbalanced.recording", "warning", values, where, cost=cost)
+        supplied = np.sum([ground.force for ground in body.mechanics.reactions], axis=0)
+        factor = mass_factor(supplied, supplied + lacking)
+        left = np.linalg.norm(supplied - factor * (supplied + lacking), axis=1) > factor * limit
+        code, mended = "unbalanced.recording", int((beyond & ~left).sum())
+        if mended > EXPLAINED * beyond.sum():
+            given = case.trial.subject.mass
+            code = "unbalanced.mass"
+            values |= {"given": given, "fitting": factor * given, "mended": mended}
+        yield finding(code, "warning", values, where, cost=cost)
+
+
+def mass_factor(supplied: Array, required: Array) -> float:
+    """The factor of all masses with which the required forces (T, 3) [N] come nearest to the supplied ones."""
+    known = np.isfinite(required).all(axis=1)
+    return float((supplied[known] * required[known]).sum() / np.square(required[known]).sum())
 
 
 @recording_check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ from examined import found, loaded
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.checks.case import Case
-from musclesolve.laboratory.checks.recording import axes, contacts, mass, plate_zero, units
-from musclesolve.laboratory.recording.data import PlateForce
+from musclesolve.laboratory.checks.recording import axes, balance, contacts, mass, plate_zero, units
+from musclesolve.laboratory.forces import find_options, mechanics, recorded_body
+from musclesolve.laboratory.recording.data import PlateForce, Trial
 
 LEGS = "asis", "psis", "hip", "knee", "ankle", "heel", "toe", "metatarsal"
 
@@ -25,6 +27,12 @@ def stride() -> Case:
 
 def with_plates(case: Case, *plates: PlateForce) -> Case:
     return replace(case, trial=replace(case.trial, forces=plates))
+
+
+def analyzed(case: Case, trial: Trial) -> Case:
+    """A case with a trial and its inverse dynamics."""
+    body = recorded_body(trial, find_options(trial, None, None, "both"), mechanics(trial))
+    return replace(case, trial=trial, body=body)
 
 
 def on_foot(case: Case, side: str) -> PlateForce:
@@ -84,6 +92,22 @@ def test_another_mass_than_the_plates_carry_is_said_in_newtons(
     weight = abs(factor - 1.0) * stated * STANDARD_GRAVITY
     assert entry.cost is not None and entry.cost.size == pytest.approx(weight, rel=0.25)
     assert not found(stride, mass)
+
+
+def test_a_mass_that_balances_the_frames_is_named_as_their_cause(stride: Case) -> None:
+    stated = stride.trial.subject.mass
+    heavy = replace(stride.trial, subject=replace(stride.trial.subject, mass=1.6 * stated))
+    (entry,) = [each for each in found(analyzed(stride, heavy), balance) if each.code == "unbalanced"]
+    words = re.search(r"a mass of ([\d.]+) kg would balance (\d+) of them", entry.what)
+    assert words is not None
+    assert float(words[1]) == pytest.approx(stated, rel=0.03) and int(words[2]) > 20
+    thrown = [
+        replace(plate, force=plate.force + 900.0 * (np.arange(plate.time.size) % 40 < 2)[:, None])
+        for plate in stride.trial.forces
+    ]
+    pushed = analyzed(stride, replace(stride.trial, forces=tuple(thrown)))
+    (entry,) = [each for each in found(pushed, balance) if each.code == "unbalanced"]
+    assert "a mass of" not in entry.what
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.3])
