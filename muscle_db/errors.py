@@ -1,13 +1,6 @@
 """The error of the muscle database, with place, expected value and remedy."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
-
-NEARLY = 0.85
-"""Least similarity (difflib) of names with a slip of the fingers."""
-MOST_NAMED = 3
-"""Number of names that a remedy proposes."""
 
 
 class MuscleDatabaseError(ValueError):
@@ -38,17 +31,6 @@ class MuscleDatabaseError(ValueError):
         if remedy:
             lines.append(f"  remedy: {remedy}")
         super().__init__("\n".join(lines))
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A remedy with a name of nearly this spelling, else with this part, else the most similar, else by first words."""
-    names, part = list(known), str(word).casefold()
-    matches = get_close_matches(str(word), names, n=1, cutoff=NEARLY)
-    matches = matches or [name for name in names if part in name.casefold().split("_")][:MOST_NAMED]
-    matches = matches or get_close_matches(str(word), names, n=1)
-    begun = get_close_matches(part, {name.casefold().split("_")[0] for name in names}, n=1)
-    matches = matches or [name for name in names if name.casefold().split("_")[0] in begun][:MOST_NAMED]
-    return "did you mean " + " or ".join(f'"{name}"' for name in matches) + "?" if matches else None
 
 
 def check_kind(argument: object, kind: type, name: str) -> None:

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Self
 
-from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.errors import MuscleDatabaseError
 from muscle_db.model import (
     CURVES,
     FIBER_LENGTHS,
@@ -50,6 +50,7 @@ from muscle_db.paths import (
     refuse_unused,
 )
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
+from muscle_db.similar_names import suggestion
 from muscle_db.table import Region, TomlTable
 
 _MUSCLE_TEXTS = ("name", "short_name", "group")
@@ -118,7 +119,7 @@ def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
         raise MuscleDatabaseError(
             f'there is no muscle database "{name_or_path}"{file}',
             expected=f"one of {', '.join(known)}, or the path of a TOML file",
-            remedy=nearest(str(name_or_path), known) or "check the name and the folder",
+            remedy=suggestion(str(name_or_path), known) or "check the name and the folder",
         ) from fault
     except UnsuitableFileError as fault:
         raise MuscleDatabaseError(

@@ -7,7 +7,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Self
 
-from muscle_db.errors import MuscleDatabaseError, check_kind, nearest
+from muscle_db.errors import MuscleDatabaseError, check_kind
+from muscle_db.similar_names import suggestion
 
 LEG_DOFS = (
     "hip_flexion",
@@ -377,7 +378,7 @@ class ReferenceSkeleton:
         raise MuscleDatabaseError(
             f'there is no bone "{name}"',
             expected=f"one of {', '.join(self.names)}",
-            remedy=nearest(name, self.names),
+            remedy=suggestion(name, self.names),
         )
 
     @property
@@ -434,7 +435,7 @@ class MuscleDatabase:
         raise MuscleDatabaseError(
             f'there is no muscle "{name}" in {self.name}',
             expected="the name or short name of a muscle, without side",
-            remedy=nearest(name, known) or f"`musclesolve list muscles --database {self.name}` lists them",
+            remedy=suggestion(name, known) or f"`musclesolve list muscles --database {self.name}` lists them",
         )
 
     def __hash__(self) -> int:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from muscle_db.errors import nearest
 from muscle_db.model import (
     FRAMES,
     LEG_DOFS,
@@ -22,6 +21,7 @@ from muscle_db.model import (
     Vector,
     WrapObject,
 )
+from muscle_db.similar_names import suggestion
 from muscle_db.table import TomlTable
 
 LIMIT = 2.0  # [m] no length of a limb comes near it: a larger one is in millimeters
@@ -211,7 +211,7 @@ def read_calibrated(root: TomlTable, muscles: Iterable[Muscle]) -> CalibratedPas
         strain = _strain(group, ("muscles",))
         for name in group.names("muscles"):
             if name not in known:
-                group.fail("muscles", f'there is no muscle "{name}"', remedy=nearest(name, known))
+                group.fail("muscles", f'there is no muscle "{name}"', remedy=suggestion(name, known))
             if name in strains:
                 group.fail("muscles", f'"{name}" has strains already', expected="every muscle once")
             strains[name] = strain

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NoReturn, Self
 
-from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.errors import MuscleDatabaseError
 from muscle_db.model import SIDES, Vector
+from muscle_db.similar_names import suggestion
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _KINDS = {
@@ -58,7 +59,7 @@ class TomlTable:
         known = (*required, *optional)
         for key in self.values:
             if key not in known:
-                remedy = nearest(key, known) or f"the keys are: {', '.join(known)}"
+                remedy = suggestion(key, known) or f"the keys are: {', '.join(known)}"
                 self.fail(key, f'unknown key "{key}"', remedy=remedy)
         for key in required:
             if key not in self.values:
@@ -80,7 +81,7 @@ class TomlTable:
         value, allowed = self.text(key), tuple(allowed)
         if value not in allowed:
             expected = "one of " + ", ".join(allowed)
-            self.fail(key, f'unknown {key} "{value}"', expected=expected, remedy=nearest(value, allowed))
+            self.fail(key, f'unknown {key} "{value}"', expected=expected, remedy=suggestion(value, allowed))
         return value
 
     def number(

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.messages import as_text, suggestion
+from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
 
 Kind = TypeVar("Kind")

@@ -26,7 +26,7 @@ def attach_stub(
         if not name.startswith("_"):  # those are asked by programs
             if name in (functions := more()):
                 return functions[name]
-            from musclesolve._util.messages import suggestion
+            from muscle_db.similar_names import suggestion
 
             # A class begins with a capital letter, a function or a module does not.
             meant = suggestion(

@@ -4,12 +4,11 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from itertools import accumulate
 from typing import Any, Self, TypeVar
 from unicodedata import normalize
 
-from muscle_db.errors import NEARLY
+from muscle_db.similar_names import suggestion
 from musclesolve.errors import InputError, input_error
 
 Value = TypeVar("Value")
@@ -136,27 +135,6 @@ def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     for name, sentence in said:
         like.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", sentence), {})[name] = sentence
     return list(like.values())
-
-
-def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Return up to `count` known names of nearly this spelling, else with this word, else of similar spelling, else
-    that contain it.
-
-    Case is ignored.
-    """
-    name, by_folded = str(name), {other.casefold(): other for other in known}
-    near = get_close_matches(name.casefold(), by_folded, n=count, cutoff=NEARLY)
-    near = near or [folded for folded in by_folded if name.casefold() in re.split(r"[\W_]+", folded)][:count]
-    near = near or get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.6)
-    if not near and len(name) > 2:
-        near = [folded for folded in by_folded if name.casefold() in folded][:count]
-    return [by_folded[folded] for folded in near]
-
-
-def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """Return a remedy with the known names most similar to `name`, or None."""
-    near = similar(name, known)
-    return "did you mean " + " or ".join(f"'{other}'" for other in near) + "?" if near else None
 
 
 def check_keywords(

@@ -20,7 +20,8 @@ import numpy as np
 
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import FileState, file_state
-from musclesolve._util.messages import as_text, listed_beside, similar, suggestion
+from muscle_db.similar_names import similar, suggestion
+from musclesolve._util.messages import as_text, listed_beside
 from musclesolve.constants import NO_LOADS, PREDICTED
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.tables.settings import KINDS, FileTable, Setting, Settings, listed, tables_of

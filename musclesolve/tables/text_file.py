@@ -13,8 +13,9 @@ from typing import Any
 
 from muscle_db import regular_file
 from muscle_db.parsed_toml import toml_table
+from muscle_db.similar_names import similar, suggestion
 from musclesolve._util.locks import Lock
-from musclesolve._util.messages import as_text, listed_beside, similar, suggestion
+from musclesolve._util.messages import as_text, listed_beside
 from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import FilePlace, InputError, file_error, input_error

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import musclesolve as ms
-from musclesolve._util.messages import as_text, few, similar
+from muscle_db.similar_names import similar
+from musclesolve._util.messages import as_text, few
 from musclesolve.errors import LONGEST_PART
 
 LONGEST = 1000

@@ -273,7 +273,7 @@ def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
 
 
 def test_the_remedy_of_an_unknown_name_is_a_set_of_nearly_this_name_or_a_command(call):
-    assert 'did you mean "silva_2003"' in call("list", "muscles", "slvia").stderr
+    assert "did you mean 'silva_2003'" in call("list", "muscles", "slvia").stderr
     assert "`musclesolve list muscles --database gait2392_hip`" in call("list", "muscles", "zzqq").stderr
 
 

@@ -56,7 +56,7 @@ def test_the_bundled_sets_say_how_they_were_calibrated():
         (
             '[calibrated_passive]\nfound = "x"\nstrains = [\n'
             '  { muscles = ["solus"], at_zero_force = 0, at_one_norm_force = 1 },\n]\n',
-            ["solus", 'did you mean "soleus"'],
+            ["solus", "did you mean 'soleus'"],
         ),
         (
             '[calibrated_passive]\nfound = "x"\nstrains = [\n'

@@ -86,7 +86,7 @@ REFUSALS = [
     ('frame = "patella", position', 'frame = "kneecap", position', "", ["point 2, frame", "kneecap", "patella"]),
     ('frame = "patella"\nradii', 'frame = "shin"\nradii', 'frame = "shin"', ["wrap 2 (egg), frame", "shin"]),
     ('{ object = "condyles" }', '{ object = "egg" }', 'name = "condyles"', ["wrap 1 (condyles), name", "condyles"]),
-    ('{ object = "condyles" }', '{ object = "condylus" }', "", ["wrap 1, object", "condylus", '"condyles"']),
+    ('{ object = "condyles" }', '{ object = "condylus" }', "", ["wrap 1, object", "condylus", "'condyles'"]),
     ("first = 2, last = 3", "first = 3, last = 2", "", ["wrap 2, last", "3", "2"]),
     ("first = 2, last = 3", "first = 2, last = 4", "", ["wrap 2, last", "no point 4", "1 to 3"]),
     ("first = 2, last = 3", "first = 0, last = 3", "", ["wrap 2, first", "from 1"]),
@@ -123,7 +123,7 @@ REFUSALS = [
     ("ankle_center = [0.0, 0.0, -0.41]", "ankle_center = [0.0, -0.41]", "", ["ankle_center", "three numbers"]),
     ('curves = "millard_2013"', 'curves = "Millard 2013"', "", ["curves", "did you mean"]),
     ('license = "CC BY 4.0"', "license = 4.0", "", ["license", "a text"]),
-    ('license = "CC BY 4.0"', 'licence = "CC BY 4.0"', "", ["licence", '"license"']),
+    ('license = "CC BY 4.0"', 'licence = "CC BY 4.0"', "", ["licence", "'license'"]),
 ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def test_unknown_database_names_what_there_is_and_where_it_looked() -> None:
     message = str(caught.value)
     assert "no file" not in message  # a name alone is none of a file
     assert "silva_2003, silva_2003_wrapped, or the path of a TOML file" in message
-    assert 'did you mean "silva_2003"?' in message
+    assert "did you mean 'silva_2003'?" in message
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
-from musclesolve._util.messages import few, suggestion
+from musclesolve._util.messages import few
 from musclesolve.apps.live.joining import Joined, Stream, Wanted, wait_for
 from musclesolve.apps.live.live import Frame, Live
 from musclesolve.apps.live.stream import SAMPLES, Arrival, Passed, Sink, run_session

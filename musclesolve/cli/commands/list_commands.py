@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve._util.messages import similar
+from muscle_db.similar_names import similar
 from musclesolve.cli.options import listed_names, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve._util.checks import check_array, check_type
-from musclesolve._util.messages import Names, as_text, check_known, suggestion
+from musclesolve._util.messages import Names, as_text, check_known
 from musclesolve.errors import InputError, file_error, input_error
 
 Direction = tuple[str | None, str]

@@ -13,8 +13,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import NO_WARNING, suggestion
+from musclesolve._util.messages import NO_WARNING
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import file_error
 from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, read_c3d

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from muscle_db.similar_names import similar
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import few, similar
+from musclesolve._util.messages import few
 from musclesolve._util.sides import OTHER, side_of
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, Trial

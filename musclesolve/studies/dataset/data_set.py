@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.messages import check_known, suggestion, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import side_of
 from musclesolve.errors import file_error
 from musclesolve.laboratory.results.dataset.frame_validity import muscle_sides

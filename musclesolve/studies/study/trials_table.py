@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import grouped
-from musclesolve._util.messages import as_text, few, listed_beside, suggestion
+from musclesolve._util.messages import as_text, few, listed_beside
 from musclesolve._util.written_files import safe
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.draft.study_trials import SAME_BODY, alike

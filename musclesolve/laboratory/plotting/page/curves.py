@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
-from musclesolve._util.messages import suggestion
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.laboratory.plotting.page.marks import Area, Bars, Line, Mark, Points, Uprights, paint

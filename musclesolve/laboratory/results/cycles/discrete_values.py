@@ -23,8 +23,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.messages import check_known, suggestion
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.laboratory.results.cycles.gait_cycles import PERCENT, curves_of

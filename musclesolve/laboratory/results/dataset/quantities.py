@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from muscle_db.similar_names import suggestion
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import suggestion
 from musclesolve.errors import input_error
 from musclesolve.laboratory.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.laboratory.results.finding import FINDINGS
