@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +142,17 @@ _FARTHEST = 9.9
 _EPS = float(np.finfo(float).eps)
 
 
+def not_increasing(place: tuple[Path, Any], before: float, after: float, of: str, remedy: str) -> InputError:
+    """The refusal of a time [s] that does not exceed the one before; of: what has a time, "row" or "sample"."""
+    return file_error(
+        "time_not_increasing",
+        place,
+        f"the time goes from {before:g} s to {after:g} s",
+        f"times that increase from {of} to {of}",
+        remedy,
+    )
+
+
 def checked_times(
     printed: Array, lines: NDArray[np.int64], path: Path, stated_hz: float | None = None
 ) -> tuple[Array, tuple[str, ...]]:
@@ -158,15 +169,12 @@ def checked_times(
             raise file_error("missing_samples", place, "the time is missing", expected, _ENTER_TIME)
         for k in np.flatnonzero(np.diff(printed) <= 0):
             same = printed[k + 1] == printed[k]
-            raise file_error(
-                "time_not_increasing",
-                (path, lines[k + 1]),
-                f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
-                "times that increase from row to row",
+            remedy = (
                 "export the file again, with one row for each time, and enough decimals of it"
                 if same
-                else "where another recording begins here, put each of them into a file of its own; else sort the rows",
+                else "where another recording begins here, put each of them into a file of its own; else sort the rows"
             )
+            raise not_increasing((path, lines[k + 1]), printed[k], printed[k + 1], "row", remedy)
         return printed, ()
     time, rate, is_stated = grid
     moved = float(np.abs(time - printed).max())

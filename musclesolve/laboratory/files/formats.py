@@ -25,7 +25,7 @@ from musclesolve.laboratory.files.text.csv_file import read_csv_columns, read_cs
 from musclesolve.laboratory.markers.marker_names import by_person, without_person
 from musclesolve.laboratory.recording.axes import global_from_laboratory
 from musclesolve.laboratory.recording.trial_settings import FILE_AXES
-from musclesolve.tables.number_rows import repeated_name
+from musclesolve.tables.number_rows import not_increasing, repeated_name
 from musclesolve.tables.opensim_text import read_mot, read_repaired, read_trc, write_mot, write_trc
 from musclesolve.tables.sampled import Markers, Table
 from musclesolve.tables.text_file import STORAGE, TABLES, check_place, is_file, no_file, suffix_of
@@ -85,12 +85,9 @@ def read_markers(path: str | Path) -> Markers:
     steps = np.diff(markers.time)
     if not (steps > 0.0).all():  # every reader of this package refuses it with its line
         at = int(np.argmin(steps > 0.0))
-        raise file_error(
-            "time_not_increasing",
-            (markers.path, f"sample {at + 2}"),
-            f"the time goes from {markers.time[at]:g} s to {markers.time[at + 1]:g} s",
-            "times that increase from sample to sample",
-            "export the file again, with one row for each time",
+        remedy = "export the file again, with one row for each time"
+        raise not_increasing(
+            (markers.path, f"sample {at + 2}"), markers.time[at], markers.time[at + 1], "sample", remedy
         )
     return by_person(markers)
 
