@@ -30,7 +30,6 @@ from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, PlateForce,
 from musclesolve.laboratory.recording.trial_document import trial_document
 from musclesolve.laboratory.recording.trial_settings import FileSettings, RecordedSettings
 from musclesolve.laboratory.results.finding import Finding, Run, Severity, Where, error_if, finding
-from musclesolve.laboratory.trial.plates.foot_contacts import NO_FEET
 from musclesolve.laboratory.trial.plates.foot_forces import is_stated
 from musclesolve.laboratory.trial.time_range import ranged, with_predicted_spans
 from musclesolve.laboratory.trial.trial_file import WITHOUT_PARTS, TrialReader
@@ -131,7 +130,7 @@ def _without_consequences(faults: Faults, trial: Trial, unknown: set[Fact]) -> F
 
     def follows(stage: str, error: Exception) -> bool:
         return stage in ("plates", "feet on the plates") and (
-            "up" in unknown or (unseen and NO_FEET in str(error))
+            "up" in unknown or (unseen and getattr(error, "code", "") == "unseen_feet")
         )
 
     return replace(faults, found=[entry for entry in faults.found if not follows(*entry)])

@@ -6,6 +6,7 @@ different zeros.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cached_property
 
 import numpy as np
@@ -313,7 +314,6 @@ MEAN_S = 0.02
 and the mean of 20 samples has a quarter of their noise."""
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
-NO_FEET, NOT_NEAR = "the markers of heel or toe are missing", "no foot is near"
 # Share of the force on a plate that is vertical, at least, where the axes are right.
 _UPRIGHT = 0.7
 # The share of a contact's force that has to be nearer to one foot than to the other.
@@ -439,12 +439,21 @@ def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
     return {side: FootTrack(walk.time, path(_BACK, side), path(_FRONT, side)) for side in SIDES}
 
 
+class Unclear(Enum):
+    """The cause why the foot of a contact is not known."""
+
+    UNSEEN = "the markers of heel or toe are missing"
+    FAR = "no foot is near"
+    BOTH = "both feet stand on it"
+    BESIDE = "a part of the foot stands beside the plates"
+
+
 @dataclass(frozen=True)
 class Contact:
     """One contact: a stretch of samples in which a plate is loaded.
 
-    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, if the foot is
-    unclear.
+    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the cause and a sentence on
+    it, if the foot is unclear.
     """
 
     plate: int
@@ -454,6 +463,7 @@ class Contact:
     end: float
     peak: float
     side: Side | None
+    unclear: Unclear | None = None
     reason: str = ""
 
     @property
@@ -529,7 +539,7 @@ def on_plates_whole(
                 points = points[np.isfinite(points).all(axis=1)]
                 if len(points) and max(plate.contains(points, _OVERHANG).mean() for plate in plates) < 0.5:
                     reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
-                    contact = replace(contact, side=None, reason=reason)
+                    contact = replace(contact, side=None, unclear=Unclear.BESIDE, reason=reason)
                     break
         whole.append(contact)
     return whole
@@ -575,25 +585,29 @@ def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateFo
     )
 
 
-def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
-    """Return the foot of a contact, or None and the reason."""
+def _foot_of(
+    recording: PlateRecording, samples: slice, feet: Feet, rate: float
+) -> tuple[Side | None, Unclear | None, str]:
+    """Return the foot of a contact, or None with the cause and a sentence on it."""
     time, point, weight = recording.time[samples], recording.point[samples], recording.force[samples, 2]
     distance = np.stack([feet[side].distance(point, time) for side in SIDES])
     known = np.isfinite(distance).all(axis=0) & (weight > 0.0)
     if not known.any():
-        return None, NO_FEET
+        return None, Unclear.UNSEEN, Unclear.UNSEEN.value
     distance, weight = distance[:, known], weight[known]
     share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
     side = SIDES[0] if share >= 0.5 else SIDES[1]
     away = float(np.median(distance[SIDES.index(side)]))
     if away > FARTHEST_PRESSURE:
-        return None, f"{NOT_NEAR}, the {SIDE_NAMES[side]} one is {away:.2f} m away"
+        return None, Unclear.FAR, f"{Unclear.FAR.value}, the {SIDE_NAMES[side]} one is {away:.2f} m away"
     stands = []
     for foot in feet.values():
         frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
         still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
         stands.append(still.sum() >= max(1.0, _STANDING_TIME * rate))
-    return (None, "both feet stand on it") if max(share, 1.0 - share) < CLEAR or all(stands) else (side, "")
+    if max(share, 1.0 - share) < CLEAR or all(stands):
+        return None, Unclear.BOTH, Unclear.BOTH.value
+    return side, None, ""
 
 
 LEAST_DIFFERENCE = 0.2

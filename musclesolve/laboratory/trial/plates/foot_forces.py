@@ -24,12 +24,11 @@ from musclesolve.laboratory.files.c3d.force_platforms import PlateRecording, bes
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES, PlateForce, PlateGap, Side, pulls_down
 from musclesolve.laboratory.recording.trial_settings import AUTO, METERS, ForceSettings, RecordedSettings
 from musclesolve.laboratory.trial.plates.foot_contacts import (
-    NO_FEET,
-    NOT_NEAR,
     NOWHERE,
     Contact,
     Feet,
     Loaded,
+    Unclear,
     clock_difference,
     clock_note,
     contacts,
@@ -438,7 +437,7 @@ def _assigned_plates(
     for step in significant:
         if step.side is None and _in_range(settings, step.start, step.end):
             raise file_error(
-                "unassigned_plate",
+                "unseen_feet" if step.unclear is Unclear.UNSEEN else "unassigned_plate",
                 (path, step),
                 f"it is not clear which foot the force is on: {step.reason}",
                 "one foot on a plate at a time, seen by the markers of heel and toe",
@@ -447,13 +446,14 @@ def _assigned_plates(
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces and not others:
         reasons = [*dict.fromkeys(step.reason for step in significant)]
+        unseen = any(step.unclear is Unclear.UNSEEN for step in significant)
         raise file_error(
-            "unassigned_plate",
+            "unseen_feet" if unseen else "unassigned_plate",
             (path, "FORCE_PLATFORM"),
             ": ".join(["no foot stands on a plate", *reasons]),
             "a step on a plate",
             "map heel and toe of both feet, whose markers must be seen during the contact"
-            if NO_FEET in reasons
+            if unseen
             else "choose another recording, or other forces in [files]",
         )
     notes = [
@@ -471,7 +471,7 @@ def _assigned_plates(
 
 def _elsewhere(step: Contact, others: Sequence[Contact], feet: Feet) -> bool:
     """Return whether no foot is near a contact during which, and no longer, a foot stands that no plate carries."""
-    for side, foot in feet.items() if step.reason.startswith(NOT_NEAR) else ():
+    for side, foot in feet.items() if step.unclear is Unclear.FAR else ():
         carried = any(o.side == side and o.start < step.end and step.start < o.end for o in others)
         for first, last in time_spans(foot.still, foot.time) if not carried else ():
             within = step.start - _AROUND < first and last < step.end + _AROUND
