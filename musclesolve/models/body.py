@@ -330,6 +330,12 @@ class SolvedGroup:
         return np.asarray(self.solution.force + self.state.passive_force)
 
     @cached_property
+    def fiber_ends(self) -> Array:
+        """Least and greatest fiber length of each muscle in the frames that are solved, (2, n) [m]; NaN without any."""
+        known = np.where(self.solution.solved[:, None], self.state.fiber_length, np.nan)
+        return np.stack([extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax)])
+
+    @cached_property
     def problem(self) -> Problem:
         """The problem of all frames."""
         return self.problem_at(EVERY)

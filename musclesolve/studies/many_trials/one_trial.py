@@ -14,6 +14,7 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.processes import return_memory
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
 from musclesolve.laboratory.bodies.run_options import in_time_range
@@ -157,20 +158,21 @@ def analyze(
         of_trial = dict[str, bytes]()
         with causes_named(trial):
             loaded, others = in_time_range(read_trial(trial), options)
-            hashes = input_hashes(loaded)
+            hashes, content = input_hashes(loaded), settings_hash(loaded.document.content)
             body = prepare(loaded, progress=progress, **others)
             paths = not keep or "path_position" in keep
             facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths, beside))
             result = facts.result
             if more is not None:
                 result, of_trial = more(body, result)
+            # a long motion takes more memory than the writing of its numbers
+            frames = len(body.time)
+            del loaded, body
+            return_memory(frames)
         drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
-            opened_hashes(opened, trial) | hashes,
-            settings_hash(loaded.document.content),
-            _recorded(options, keep),
-            [RESULT, *drawn],
+            opened_hashes(opened, trial) | hashes, content, _recorded(options, keep), [RESULT, *drawn]
         )
         result.attrs[MEASURES] = Measures.from_result(result, facts).as_json()
         progress("writing", 1.0)

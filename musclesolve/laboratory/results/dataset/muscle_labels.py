@@ -50,12 +50,7 @@ from musclesolve.sharing.status import Status
 
 def fiber_range(analysis: MeasuredAnalysis) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
-    ends = []
-    for part in analysis.parts:
-        length, solved = part.state.fiber_length, part.solution.solved
-        known = np.where(solved[:, None], length, np.nan)
-        limits = np.stack([extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax)])
-        ends.append(limits / part.state.parameters.optimal_fiber_length)
+    ends = [part.fiber_ends / part.state.parameters.optimal_fiber_length for part in analysis.parts]
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
 

@@ -24,6 +24,7 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.recording.trial_settings import QUESTIONS
 from musclesolve.laboratory.results.dataset.checked import MODEL, check_moments, check_run
 from musclesolve.laboratory.results.dataset.result_quantities import NO_CHARACTER, storable
+from musclesolve.laboratory.results.dataset.windows import ARM_FRAMES
 from musclesolve.laboratory.results.files.atomic_writing import Content
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.tables.text_file import check_input, file_path, is_file, name_in, no_file
@@ -83,7 +84,7 @@ LARGE = 1 << 26
 CACHE = 1 << 20
 """Size of the chunks of a variable that the library holds in memory while it reads or writes a result [bytes]."""
 FRAMES = 1024
-"""Number of frames that are made and written together, of variables over time or of a table."""
+"""Number of frames that are made and written together, of narrow variables over time or of a table."""
 
 
 class _Later(ArrayWriter):
@@ -102,7 +103,7 @@ class _Later(ArrayWriter):
             if variable is None:
                 target[...] = source
             elif len(variable):
-                for block in slices(len(variable), FRAMES):
+                for block in slices(len(variable), _together(variable)):
                     target[block] = variable[block].values
 
 
@@ -175,10 +176,14 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
     writer.write(later)
 
 
+def _together(variable: xr.Variable) -> int:
+    """Number of frames of a variable that are made and written together."""
+    return ARM_FRAMES if variable.ndim > 2 else FRAMES
+
+
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
     """Encoding with chunks of some frames for a long variable, so that each chunk is written once."""
-    frames = 64 if variable.ndim > 2 else FRAMES
-    sizes = min(frames, len(variable)), *variable.shape[1:]
+    sizes = min(_together(variable), len(variable)), *variable.shape[1:]
     return {"chunksizes": sizes} if len(variable) > FRAMES else {}
 
 
@@ -246,7 +251,7 @@ def read_result(path: str | Path) -> xr.Dataset:
 
 def opened_result(path: Path) -> xr.Dataset:
     """Open a result that this program wrote; its numbers are read from the file each time they are needed."""
-    with _LIBRARY:
+    with _LIBRARY, _small_cache():
         result = xr.open_dataset(NetCDF4DataStore(opened_netcdf(path)), cache=False)
     result.encoding["source"] = str(path)
     return result
