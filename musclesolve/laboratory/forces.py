@@ -60,7 +60,7 @@ from musclesolve.laboratory.bodies.adjusted_mechanics import (
 from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.laboratory.bodies.recorded_body import RecordedBody, recorded_body
-from musclesolve.laboratory.bodies.run_options import find_options, with_arguments
+from musclesolve.laboratory.bodies.run_options import find_options, read_in_time_range, with_arguments
 from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.laboratory.motion.ground_reaction import ground_reactions
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
@@ -105,9 +105,9 @@ def prepare(
     **settings: Any,
 ) -> "RecordedBody | MeasuredModel":
     """Compute all stages before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
-    trial = read_trial(trial)
-    if settings:
-        trial = with_arguments(trial, **settings)
+    trial, others = read_in_time_range(trial, settings)
+    if others:
+        trial = with_arguments(trial, **others)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
     from musclesolve.laboratory.bodies.trial_body import body_of_trial

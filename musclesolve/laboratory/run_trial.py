@@ -10,7 +10,7 @@ import xarray as xr
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import USUAL_COST
 from musclesolve.laboratory.bodies.measured_body import MeasuredModel
-from musclesolve.laboratory.bodies.run_options import with_arguments
+from musclesolve.laboratory.bodies.run_options import read_in_time_range, with_arguments
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.files.formats import read_positions_table
@@ -19,7 +19,6 @@ from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.recording.trial_settings import ModelSettings
 from musclesolve.laboratory.results.dataset.assemble import judged_result
 from musclesolve.laboratory.results.finding import Where, finding
-from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.opensim.coordinate_motion import Source
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.models.opensim.model_settings import stated_settings
@@ -69,7 +68,8 @@ def run(
     """
     report = progress or no_progress
     with causes_named(trial):
-        trial = with_arguments(read_trial(trial), **settings)
+        trial, others = read_in_time_range(trial, settings)
+        trial = with_arguments(trial, **others)
         body = prepare(trial, cost, solver, side, report)
     return judged_result(body, findings_of(body, trial), report)
 

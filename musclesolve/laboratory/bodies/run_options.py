@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import muscle_db
@@ -21,8 +22,9 @@ from musclesolve.laboratory.bodies.measured_activation import (
     fascicle_muscles,
 )
 from musclesolve.laboratory.recording.data import SIDE_NAMES, AnyTrial, Trial
+from musclesolve.laboratory.recording.trial_document import of_model, trial_document
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings, run_arguments
-from musclesolve.laboratory.trial.trial_file import read_document
+from musclesolve.laboratory.trial.trial_file import read_document, read_trial
 from musclesolve.models.body import Sharing
 from musclesolve.models.body_sharing import motion_cost, solver_search
 from musclesolve.models.opensim.find_muscle_set import fitting_muscle_set
@@ -46,8 +48,9 @@ from musclesolve.muscles.strength import (
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver, refuse_unfit
-from musclesolve.tables.document import check_value
+from musclesolve.tables.document import Document, check_value
 from musclesolve.tables.settings import tables_of
+from musclesolve.tables.text_file import file_path
 
 _SIDES: dict[str, tuple[str, ...]] = {**{side: (side,) for side in SIDES}, BOTH: SIDES}
 
@@ -191,17 +194,38 @@ _TIMES = {"start_s": "start_s (--start)", "end_s": "end_s (--end)"}
 """Arguments of a time range, with their options on the command line."""
 
 
+def read_in_time_range(
+    trial: AnyTrial | str | Path, settings: Mapping[str, Any]
+) -> tuple[AnyTrial, dict[str, Any]]:
+    """Read a trial in the time range of `start_s` and `end_s`, if some are stated; the trial and the other settings."""
+    times = _stated_times(settings)
+    if isinstance(trial, AnyTrial) or not times:
+        return in_time_range(read_trial(trial), settings)
+    document = trial_document(file_path(trial, "read_trial"))
+    if of_model(document) or not isinstance(document.content.get("time", {}), Mapping):
+        return read_document(document), dict(settings)
+    return _in_times(document, times), {key: settings[key] for key in settings if key not in times}
+
+
 def in_time_range(trial: TrialOfKind, settings: Mapping[str, Any]) -> tuple[TrialOfKind, dict[str, Any]]:
     """The trial in the time range of `start_s` and `end_s`, if some are stated, and the other settings.
 
     Gaps, events and plates are examined in the time range, so that the files are read again.
     """
-    times = {key: settings[key] for key in ("start_s", "end_s") if settings.get(key) is not None}
+    times = _stated_times(settings)
     if not times or not isinstance(trial, Trial) or not trial.as_read:
         return trial, dict(settings)
-    read = cast(Trial, read_document(trial.document.changed("time", times, _TIMES)))
-    changed = replace(read)  # a copy is no trial as its file states it
+    changed = _in_times(trial.document, times)
     return cast(TrialOfKind, changed), {key: settings[key] for key in settings if key not in times}
+
+
+def _stated_times(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: settings[key] for key in _TIMES if settings.get(key) is not None}
+
+
+def _in_times(document: Document, times: Mapping[str, Any]) -> Trial:
+    """Read the recording of a trial file in another time range; a copy is no trial as its file states it."""
+    return replace(cast(Trial, read_document(document.changed("time", times, _TIMES))))
 
 
 def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:

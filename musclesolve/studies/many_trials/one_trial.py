@@ -17,7 +17,7 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.processes import return_memory
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
-from musclesolve.laboratory.bodies.run_options import in_time_range
+from musclesolve.laboratory.bodies.run_options import read_in_time_range
 from musclesolve.laboratory.checks.check import findings_of
 from musclesolve.laboratory.checks.named_causes import causes_named
 from musclesolve.laboratory.forces import prepare
@@ -50,7 +50,6 @@ from musclesolve.laboratory.results.files.result_netcdf import (
 from musclesolve.laboratory.results.plausibility import judged_facts, with_uncertainty
 from musclesolve.laboratory.results.recipe import ATTRIBUTE, settings_hash
 from musclesolve.laboratory.run_trial import share_model
-from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.settings import replaces_file
 from musclesolve.models.simulated_body import is_simulated
 from musclesolve.studies.many_trials.trial_record import (
@@ -157,7 +156,7 @@ def analyze(
         check_folder(folder, RESULT, trial)
         of_trial = dict[str, bytes]()
         with causes_named(trial):
-            loaded, others = in_time_range(read_trial(trial), options)
+            loaded, others = read_in_time_range(trial, options)
             hashes, content = input_hashes(loaded), settings_hash(loaded.document.content)
             body = prepare(loaded, progress=progress, **others)
             paths = not keep or "path_position" in keep
@@ -176,8 +175,8 @@ def analyze(
         )
         result.attrs[MEASURES] = Measures.from_result(result, facts).as_json()
         progress("writing", 1.0)
-        content = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
-        files = {RESULT: content, **drawn, **of_trial}
+        numbers = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
+        files = {RESULT: numbers, **drawn, **of_trial}
         written = write_files(folder, files, _left_over(folder, outdated))
         if any(beside.iterdir()):  # the numbers of a long recording are read where they are needed
             result = opened_result(folder / RESULT)

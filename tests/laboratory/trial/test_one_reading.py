@@ -12,9 +12,10 @@ import pytest
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
+from musclesolve.laboratory.bodies.run_options import read_in_time_range
 from musclesolve.laboratory.checks.case import load
 from musclesolve.laboratory.files.formats import Faults
-from musclesolve.laboratory.trial.trial_file import ModelTrial
+from musclesolve.laboratory.trial.trial_file import ModelTrial, TrialReader
 from musclesolve.tables import document as schema
 from musclesolve.tables import read_mot, read_trc
 from musclesolve.tables.text_file import read_settings
@@ -120,3 +121,11 @@ def test_the_text_of_a_trial_file_is_read_once(tmp_path, monkeypatch, of_model):
     )
     assert isinstance(read_trial(path), ModelTrial) == of_model
     assert read == [path]
+
+
+def test_a_trial_in_another_time_range_is_read_once(monkeypatch, tmp_path):
+    path, readings, read = changed(tmp_path), [], TrialReader.trial
+    monkeypatch.setattr(TrialReader, "trial", lambda self: readings.append(1) or read(self))
+    trial, others = read_in_time_range(path, {"start_s": 0.5, "end_s": None, "cutoff_hz": 8.0})
+    assert trial.time_range[0] == 0.5 and others == {"end_s": None, "cutoff_hz": 8.0}
+    assert len(readings) == 1 and not trial.as_read
