@@ -172,8 +172,8 @@ def test_more_moments_than_muscles():
 
 def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same(monkeypatch):
     """A smaller limit than that of the compiled code shows it as well."""
-    monkeypatch.setattr("musclesolve.sharing.solver.kernel_problem.MAX_MUSCLES", 400)
-    muscles = 404
+    monkeypatch.setattr("musclesolve.sharing.solver.kernel_problem.MAX_MUSCLES", 40)
+    muscles = 44
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
     assert KernelProblem.from_problem(replace(problem), StressCubed()) is None
     answer = solve(problem)
