@@ -61,8 +61,8 @@ class ModelFileSettings(Settings):
     )
     moments: str | None = setting("its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment")
     loads: str | None = setting(
-        "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        'computed; "predicted": from the motion, without force plates; "none": no external load acts'
+        "ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are computed unless they are "
+        'given, too; "predicted", without moments: from the motion, without force plates; "none": no external load acts'
     )
 
     @property
@@ -74,6 +74,17 @@ class ModelFileSettings(Settings):
     def unloaded(self) -> bool:
         """Whether no external load acts on the model."""
         return str(self.loads) == NO_LOADS
+
+
+class ModelSubjectSettings(Settings):
+    """[subject] of an OpenSim model."""
+
+    mass_kg: float | None = setting(
+        "mass of the person [kg], in whose weight joint forces are given, too; the mass of a model with two feet "
+        "when absent, else not known",
+        above=0.0,
+        maximum=1000.0,
+    )
 
 
 class ModelPlateSettings(Settings):
@@ -201,6 +212,7 @@ class OpenSimSettings(Settings):
     """The settings by which the moments of an OpenSim model are shared: a model, its motion, its moments or loads."""
 
     files: ModelFileSettings = table(ModelFileSettings, required=True)
+    subject: ModelSubjectSettings = table(ModelSubjectSettings)
     plates: ModelPlateSettings = table(ModelPlateSettings)
     filter: ModelFilterSettings = table(ModelFilterSettings)
     consistency: ModelConsistencySettings = table(ModelConsistencySettings)

@@ -46,7 +46,7 @@ def test_contact_forces_are_stored_where_plates_carry_nothing(inputs: list[str],
     ("more", "parts"),
     [
         ([], ["neither moments nor loads"]),
-        (["--loads", "{0}/grf.mot", "--moments", "{0}/id.sto"], ["both moments and loads"]),
+        (["--loads", "predicted", "--moments", "{0}/id.sto"], ["both moments and loads"]),
         (["--loads", "{0}/none.mot"], ["none.mot"]),
         (["--loads", "{0}/ik.mot"], ["ground_force_vx"]),
     ],

@@ -135,7 +135,7 @@ class TrialLineSettings(Settings):
     coordinates: str | None = setting("with model: its coordinates over time (MOT, STO)")
     moments: str | None = setting("with model: its joint moments (STO, MOT)")
     loads: str | None = setting(
-        "with model, instead of moments: ground reactions (MOT, STO), an ExternalLoads file (XML), "
+        "with model, instead of moments or beside them: ground reactions (MOT, STO), an ExternalLoads file (XML), "
         '"predicted" or "none"'
     )
     b3d: str | None = setting("instead of file: a subject of AddBiomechanics (.b3d)")

@@ -112,12 +112,19 @@ def read_model_trial(document: Document) -> ModelTrial:
     """Read what the trial file of an OpenSim model names, its EMG and fascicle lengths."""
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)
-    with_loads = settings.files.loads is not None
-    if ("moments" in files) == with_loads:
+    if "moments" in files and settings.files.predicted:
         raise document.fault(
-            "conflict" if with_loads else "missing_key",
-            ("files", "loads" if with_loads else None),
-            f"{'both moments and' if with_loads else 'neither moments nor'} loads are named",
+            "conflict",
+            ("files", "loads"),
+            "both moments and loads are named, and the loads are predicted",
+            "joint moments, or the loads that they are computed from",
+            'name one of them: moments = "..." or loads = "predicted"',
+        )
+    if "moments" not in files and settings.files.loads is None:
+        raise document.fault(
+            "missing_key",
+            ("files", None),
+            "neither moments nor loads are named",
             "joint moments, or the loads that they are computed from",
             'name one of them: moments = "..." or loads = "..."',
         )
@@ -144,7 +151,7 @@ def read_model_trial(document: Document) -> ModelTrial:
             "start_s before end_s",
             "exchange them, or leave one out",
         )
-    body = "loads" if with_loads else "moments"
+    body = "moments" if "moments" in files else "loads"
     check_errors(document, settings.uncertainty, body, database is not None, settings.files.predicted)
     return ModelTrial(
         document=document,

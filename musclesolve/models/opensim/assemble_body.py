@@ -1,5 +1,6 @@
 """Making of the body of an OpenSim model: coordinates, moments and their source, muscles, parts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from musclesolve.models.opensim.load_dynamics import (
     LoadDynamics,
     device_notes,
     load_dynamics,
+    reached,
     unmeasured_notes,
 )
 from musclesolve.models.opensim.model import OpenSimModel
@@ -110,7 +112,11 @@ def model_body(
             f"a range within {time[0]:g} to {time[-1]:g} s",
             "correct the time range",
         )
-    standing = unmeasured_notes(due.unmeasured, selected)
+    # of feet whose loads change a moment that is shared: not of trunk or arms alone
+    counting = {
+        foot: frames for foot, frames in due.unmeasured.items() if reached(model, [foot], choice.dofs)
+    }
+    standing = unmeasured_notes(counting, selected)
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
@@ -160,8 +166,9 @@ def model_body(
         if joints := shared_joints(model, choice.dofs):
             loads = dynamics.joint_loads(joints, choice.names)
         measured = dynamics if change is None else change.before.dynamics
-        notes += measured.residual_note("" if change is None else ", before the motion was changed")
-        usable = usable if measured.balanced is None else measured.balanced
+        if reached(model, measured.loaded_bodies, choice.dofs):
+            notes += measured.residual_note("" if change is None else ", before the motion was changed")
+            usable = usable if measured.balanced is None else measured.balanced
     if motion.unknown is not None:
         usable = usable & ~motion.unknown
 
@@ -188,6 +195,12 @@ def model_body(
 
     groups = separate_groups(choice.acts)
     parts = tuple(_part(model, dynamics, whole, dofs, columns) for dofs, columns in groups)
+    if dynamics is not None:
+        every = np.ones(len(usable), bool) if motion.unknown is None else ~motion.unknown
+        parts = tuple(
+            part if reached(model, dynamics.loaded_bodies, part.dofs) else replace(part, usable=every)
+            for part in parts
+        )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
     contradictions = [

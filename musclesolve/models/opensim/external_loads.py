@@ -10,7 +10,7 @@ standing foot. No plate separates the forces of two feet that stand on it at onc
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from pathlib import Path
@@ -706,8 +706,14 @@ def side_in(name: str) -> Side | None:
 
 def foot_of_side(model: OpenSimModel, side: str) -> str:
     """The foot of a side; "" without a foot of a usual name."""
+    return foot_among(model.bodies, side)
+
+
+def foot_among(bodies: Iterable[str], side: str) -> str:
+    """The foot of a side among names of bodies; "" without a foot of a usual name."""
+    names = list(bodies)
     for start in _FEET:
-        for body in model.bodies:
+        for body in names:
             name = body.lower()
             if name.startswith(start) and re.search(rf"(_|^){side}(_|$)", name.removeprefix(start)):
                 return body
@@ -719,6 +725,12 @@ def bodies_of_foot(model: OpenSimModel, side: str) -> set[str]:
     of_side = [body for body in model.bodies if re.search(rf"(_|^){side}(_|$)", body.lower())]
     named = [body for body in of_side if body.lower().startswith(_FEET)]
     return {body for body in (*named, foot_of_side(model, side), toes_of_side(model, side)) if body}
+
+
+def is_whole_person(bodies: Iterable[str]) -> bool:
+    """Return whether bodies have a foot of each side: their mass is the mass of a person, else of a part of one."""
+    names = list(bodies)
+    return all(foot_among(names, side) for side in SIDES)
 
 
 def feet_of(model: OpenSimModel) -> dict[Side, str]:

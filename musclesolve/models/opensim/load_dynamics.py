@@ -1,6 +1,6 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -183,6 +183,13 @@ class LoadDynamics:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
         return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)
 
+    @property
+    def loaded_bodies(self) -> tuple[str, ...]:
+        """Bodies on which loads act or should act: the bodies of the loads, and the feet."""
+        return tuple(
+            {**dict.fromkeys(load.body for load in self.loads), **dict.fromkeys(feet_of(self.model).values())}
+        )
+
     @cached_property
     def supplied(self) -> Array:
         """Force (T, 3) [N] of all loads together."""
@@ -323,6 +330,16 @@ class LoadDynamics:
         return [
             f"Residual force at the root of the model{when}{where}: {rms:.3g} N rms, at most {sizes.max():.3g} N."
         ]
+
+
+def reached(model: OpenSimModel, bodies: Iterable[str], dofs: Iterable[str]) -> tuple[str, ...]:
+    """The coordinates among some whose moments forces on some bodies change: those between a body and the ground.
+
+    Forces on the feet change no moment of trunk and arms, because the motion of the pelvis is measured.
+    """
+    between = set[str]().union(*(model.coordinates_between([body, GROUND]) for body in {*bodies}))
+    carried = model.independent(between)
+    return tuple(dof for dof in dofs if dof in carried)
 
 
 def foot_bodies(model: OpenSimModel, foot: str) -> tuple[str, ...]:

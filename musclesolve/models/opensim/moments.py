@@ -28,7 +28,7 @@ from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion, Source, as_table
-from musclesolve.models.opensim.external_loads import read_external_loads
+from musclesolve.models.opensim.external_loads import ExternalLoad, read_external_loads
 from musclesolve.models.opensim.geometry import coordinate_chain
 from musclesolve.models.opensim.kinematics import body_motion, body_poses, coordinate_values, joint_axes
 from musclesolve.models.opensim.load_dynamics import (
@@ -39,10 +39,11 @@ from musclesolve.models.opensim.load_dynamics import (
 )
 from musclesolve.models.opensim.loads_without_plates import found_loads, predicted_loads
 from musclesolve.models.opensim.model import OpenSimModel
-from musclesolve.models.settings import PREDICTED_NOTE, UNLOADED_NOTE, OpenSimSettings
+from musclesolve.models.settings import PREDICTED_NOTE, REDUCED, UNLOADED_NOTE, OpenSimSettings
 from musclesolve.tables.number_rows import check_used
 from musclesolve.tables.sampled import Table
 
+BESIDE_NOTE = "The given moments are shared. Joint forces follow from the loads."
 FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
@@ -204,6 +205,41 @@ def shared_moments(
     return replace(read, moment=moment, notes=tuple(notes))
 
 
+def _beside_loads(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    dofs: Sequence[str],
+    due: CoordinateMoments,
+    settings: OpenSimSettings,
+) -> CoordinateMoments:
+    """Given moments with the loads that act beside them: joint forces follow from the loads."""
+    loads = str(settings.files.loads)
+    acting: Sequence[ExternalLoad] = ()
+    if not settings.files.unloaded:
+        whole = whole_motion(model, motion)
+        pose = body_poses(model, whole.value)
+        acting = read_external_loads(loads, model, whole.time, pose, settings.plates.feet)
+    under = moments_under_loads(model, motion, dofs, acting, Path(loads))
+    known = due.known & under.known
+    if not known.any():
+        raise file_error(
+            "no_overlap",
+            due.file,
+            "no frame of the coordinates has both moments and loads",
+            "moments and loads of the same trial",
+            "leave out --moments or --loads",
+        )
+    return replace(
+        under,
+        # not where a leg stands without a load
+        moment=np.where(np.isnan(under.moment), np.nan, due.moment),
+        known=known,
+        file=due.file,
+        notes=(*due.notes, *under.notes, BESIDE_NOTE),
+        dynamics=under.dynamics if np.array_equal(known, under.known) else None,
+    )
+
+
 def due_moments(
     model: OpenSimModel,
     motion: CoordinateMotion,
@@ -228,7 +264,7 @@ def due_moments(
         pose = body_poses(model, whole.value)
         acting = read_external_loads(loads_file, model, whole.time, pose, settings.plates.feet)
         due = moments_under_loads(model, motion, dofs, acting, Path(loads_file))
-    elif moments is not None and loads_file is None:
+    elif moments is not None and not settings.files.predicted:
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
         due = shared_moments(model, moments, dofs, motion)
@@ -236,7 +272,14 @@ def due_moments(
             table, note = _with_short_holes_filled(table, motion.cutoff_hz)
             due = replace(due, notes=(*due.notes, *note))
         why = "moments in arrays do not state the forces of the root"
-        if table is not None:
+        if loads_file is not None:
+            if settings.consistency.residual == REDUCED:
+                raise input_error("models.opensim.reduced_beside_moments", where="residual")
+            due, why = _beside_loads(model, motion, dofs, due, settings), ""
+            if table is None and isinstance(moments, Mapping):
+                arrays = {str(name): np.asarray(column) for name, column in moments.items()}
+                table = as_table({"time": motion.time} | arrays, "moments")
+        elif table is not None:
             loads_of_feet, why = found_loads(model, motion.frames(due.known), table)
             if loads_of_feet:
                 under = moments_under_loads(model, motion, dofs, loads_of_feet, due.file)

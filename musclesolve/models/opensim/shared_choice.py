@@ -361,11 +361,8 @@ def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
     return largest
 
 
-STEADY_PATH = (
-    "look at these muscles in the moving picture, and correct their points or wrap objects in the model"
-)
-_JUMP, _LARGE_JUMP = 2e-3, 0.1
-"""Change of a length beyond its rate that is reported [m], and that is a warning [optimal fiber lengths]."""
+_JUMP = 2e-3
+"""Change of a length beyond its rate that is reported [m]."""
 
 
 def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rate: Array) -> list[str]:
@@ -377,20 +374,17 @@ def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rat
     hole = step > 1.5 * np.median(step)  # of the moments
     change = np.abs(length[1:] - length[:-1] - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
     beyond = np.where(hole[:, None], 0.0, change)
-    parts, is_large = [], False
+    parts = []
     for muscle, column in zip(muscles, beyond.T, strict=True):
         frame = int(column.argmax())
         if column[frame] > _JUMP:
             parts.append(f"{muscle.name} {1e3 * column[frame]:.0f} mm at {time[frame + 1]:.3f} s")
-            is_large |= column[frame] > _LARGE_JUMP * muscle.optimal_fiber_length
     if not parts:
         return []
-    effect = "before or after the jump are wrong" if is_large else "change abruptly there"
-    sentence = (
+    return [
         f"Paths of muscles jump from one frame to the next: {few(parts, 6)}. Points or wrap objects let the path "
-        f"change its side; fiber lengths, forces and moment arms {effect}."
-    )
-    return [WarningNote(sentence, "model", STEADY_PATH) if is_large else sentence]
+        "change its side; fiber lengths, forces and moment arms change abruptly there."
+    ]
 
 
 def shared_coordinates(

@@ -22,6 +22,7 @@ from musclesolve.laboratory.draft.study_trials import SAME_BODY, alike
 from musclesolve.laboratory.files.subjects_table import table_cells
 from musclesolve.laboratory.recording.file_settings import SubjectLineSettings, trial_line_settings
 from musclesolve.laboratory.recording.trial_settings import FileSettings, SubjectSettings, TimeSettings
+from musclesolve.models.settings import is_predicted
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.tables.number_rows import number_in
 from musclesolve.tables.settings import Setting, is_number, settings_of
@@ -228,10 +229,11 @@ def _faults_of_source(source: Mapping[str, str]) -> Iterator[tuple[str, str, str
         yield "missing_key", "", "no file is named", expected, remedy
     elif absent := [key for key in SOURCES[there[0]] if key not in source]:
         yield "missing_key", absent[0], f"the cell is empty beside {there[0]}", expected, remedy
-    elif there == ["model"] and ("moments" in source) == ("loads" in source):
-        both = "loads" in source
-        problem = f"{'both moments and' if both else 'neither moments nor'} loads are named"
-        yield "conflict" if both else "missing_key", "loads", problem, expected, remedy
+    elif there == ["model"] and "moments" in source and is_predicted(source.get("loads")):
+        problem = "both moments and loads are named, and the loads are predicted"
+        yield "conflict", "loads", problem, expected, remedy
+    elif there == ["model"] and "moments" not in source and "loads" not in source:
+        yield "missing_key", "loads", "neither moments nor loads are named", expected, remedy
 
 
 def _each_once(path: Path, trials: Iterable[StudyTrial]) -> Iterator[StudyTrial]:

@@ -168,9 +168,8 @@ def test_studies_of_recordings_say_what_they_need(folder: Path) -> None:
 
 def test_check_says_whether_a_trial_of_a_model_can_be_analyzed(folder: Path) -> None:
     findings = ms.check(trial(folder)).findings
-    # a point of a muscle that leaps: true of this model without anatomy
-    codes = {each.code for each in findings if each.severity != "note"}
-    assert codes == {"model", "moment_arm_leap"}
+    # the jump of a path changes forces by less than a tenth of a maximum isometric force: a note
+    assert {each.code for each in findings if each.severity != "note"} == set()
     notes = [finding.what for finding in findings if finding.severity == "note"]
     assert sorted(notes) == sorted(ms.run(trial(folder)).attrs["notes"])
     (finding,) = ms.check(trial(folder, "[sharing]\ncost = 'x'\n")).findings

@@ -23,7 +23,7 @@ from musclesolve.laboratory.checks.model.load_bodies import load_bodies
 from musclesolve.laboratory.checks.model.load_time import delay_of_loads, mass_of_loads
 from musclesolve.laboratory.checks.model.load_units import axes_of_loads, force_unit, moment_unit, point_unit
 from musclesolve.laboratory.checks.model.model_case import ModelCase
-from musclesolve.laboratory.checks.model.muscle_paths import leaps_of_moment_arms
+from musclesolve.laboratory.checks.model.muscle_paths import path_jumps
 from musclesolve.laboratory.checks.model.own_moments import own_moments
 from musclesolve.laboratory.motion.motion_plausibility import (
     change_warnings,
@@ -65,9 +65,7 @@ def findings_of_body(body: MeasuredModel) -> list[Finding]:
             findings.append(Finding("truncated", "warning", note.rstrip("."), note.remedy, Where()))
     if len(body.time) < 2:  # no motion
         return findings
-    findings += [
-        fault for check in (leaps_of_coordinates, leaps_of_moment_arms) for fault in _asked(check, body)
-    ]
+    findings += [fault for check in (leaps_of_coordinates, path_jumps) for fault in _asked(check, body)]
     try:
         case = ModelCase.from_body(body)
     except InputError:  # the motion of a part of the model is not known
@@ -89,7 +87,7 @@ def findings_of_body(body: MeasuredModel) -> list[Finding]:
     if body.moment_table is not None:
         return [*findings, *_until_error((own_moments, weight_at_root), case)]
     on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in case.loads)
-    if body.dynamics is not None and case.stands_free and on_ground:
+    if body.dynamics is not None and case.stands_free and on_ground and case.ground_counts:
         findings += _until_error(OF_LOADS, case)
     return findings
 

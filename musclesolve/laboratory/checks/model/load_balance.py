@@ -55,7 +55,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
 def weight_at_root(case: ModelCase) -> Iterator[Finding]:
     """Find files in which the root carries the body: no ground reaction was given to inverse dynamics."""
     model, table = case.model, case.body.moment_table
-    if table is None or not case.stands_free or not case.feet:
+    if table is None or not case.stands_free or not case.feet or not case.ground_counts:
         return
     columns, alone = coordinate_columns(model, table), joint_forces(model, case.bodies.pose, case.need)
     for name in [name for name in model.roots[0].coordinates if name in columns]:

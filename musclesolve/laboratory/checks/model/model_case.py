@@ -27,7 +27,7 @@ from musclesolve.models.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.models.opensim.kinematics import body_motion
-from musclesolve.models.opensim.load_dynamics import FREE, foot_bodies, whole_motion
+from musclesolve.models.opensim.load_dynamics import FREE, foot_bodies, reached, whole_motion
 from musclesolve.models.opensim.loads_without_plates import sole_points
 from musclesolve.models.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.models.opensim.model_body import ModelBody
@@ -116,6 +116,24 @@ class ModelCase:
         roots = self.model.roots
         free = bool(roots) and all(len(joint.coordinates) >= FREE for joint in roots)
         return free and self.model.weight > 0.0 and bool(np.isfinite(self.need).all())
+
+    @property
+    def loads_beside_moments(self) -> Loads:
+        """The loads that are given beside moments; empty where one of them is not given, or no load acts."""
+        body = self.body
+        given = body.dynamics is not None and body.settings.files.loads is not None
+        return body.dynamics.loads if given and body.moment_table is not None and body.dynamics else ()
+
+    @property
+    def unloaded(self) -> bool:
+        """Whether the settings state that no external load acts."""
+        return self.body.settings.files.unloaded
+
+    @property
+    def ground_counts(self) -> bool:
+        """Whether ground reactions change moments of shared coordinates: not of trunk or arms alone."""
+        bodies = {*(load.body for load in self.loads), *(foot.body for foot in self.feet)}
+        return bool(reached(self.model, bodies, self.body.dofs))
 
     @cached_property
     def due(self) -> Array:

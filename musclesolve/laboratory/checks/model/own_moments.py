@@ -1,7 +1,8 @@
 """Moments of a file against the inverse dynamics of this model in this motion, column by column.
 
-Where no external load can act, because the model is fixed to the ground and has no feet, inverse dynamics gives the
-moments tau_0(q) of the file. In a walk the ground acts on the feet. While one foot swings, the other one alone receives
+Where loads are given beside the moments, inverse dynamics under these loads gives the moments of the file. Where no
+external load can act, because the model is fixed to the ground and has no feet, they are tau_0(q) without loads. In a
+walk whose loads are not given the ground acts on the feet. While one foot swings, the other one alone receives
 a wrench w, and the moments are
 
     tau = tau_0 - J^T w,
@@ -13,31 +14,32 @@ with J of the standing foot. The six columns of the root determine w. With B = J
 on the left from the file, on the right from model and motion: no load is in them. Both sides are compared as they are,
 and with all columns or one column of the file times a factor, at another time, or with two columns exchanged. A fault
 is only said where such a change brings the column to its inverse dynamics; a file that differs otherwise may belong to
-another filter or to another model. On a model that is fixed to the ground this is noted: a load may act on its hand.
-The cost is what the change does to moments, and to the muscle forces that share them.
+another filter or to another model. On a model that is fixed to the ground, and beside loads, this is noted. The cost is
+the change of the moments, and of the muscle forces that share them.
+Half a period of the cut-off is left out at both ends of a motion, where filters of two programs differ, and three times
+that long is compared at least: in a shorter time any two columns are nearly proportional.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, grouped, within
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.messages import few
-from musclesolve.constants import RIGID, USUAL_COST
+from musclesolve.laboratory.checks.model.coordinates import SWINGS
 from musclesolve.laboratory.checks.model.model_case import CUTOFF_HZ, SERIOUS, ModelCase, moment_cost
+from musclesolve.laboratory.checks.model.shared_forces import shared_forces
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, error_if, finding
-from musclesolve.models.body_sharing import share_part
+from musclesolve.models.body import BLOCK
+from musclesolve.models.opensim.external_loads import load_wrench
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.models.opensim.model import TO_GLOBAL
 from musclesolve.models.opensim.model_body import ModelBody
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import able_solver
 from musclesolve.tables.sampled import Table
 
 RIGHT = 0.08
@@ -48,17 +50,9 @@ explanation is another motion, model or load.
 """
 LEAST = 0.05
 """Rms of inverse dynamics over the mass below which no column is judged [N m/kg]; two programs differ by 0.03."""
-SWINGS = 1.0
-"""Speed of heel and tip of a foot relative to those of the other foot while it swings [m/s]."""
-END_S = 0.5 / CUTOFF_HZ
-"""Time at both ends of a motion in which filters of two programs differ [s]: half a period of the cut-off."""
 DELAYS_S = np.arange(-0.2, 0.201, 0.005)
-"""The grid of the delays that are tried [s]."""
-SHORTEST_S = 0.25
-"""Time below which no factor, delay or exchange is found [s]: in a short time any two columns are nearly proportional,
-and two programs differ by a tenth."""
-MOST_FRAMES = 400
-"""Number of frames that are compared and shared again: what takes a second, no limit of the judgement."""
+"""The delays that are tried [s]: less than half of a period of walking, after which curves repeat with another sign."""
+END_S = 0.5 / CUTOFF_HZ
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,23 +86,29 @@ def comparison(case: ModelCase, table: Table) -> Comparison | None:
     frames = within(case.time, *table.time[[0, -1]]) & np.isfinite(case.body.moment).any(axis=1)
     first, last = case.body.every_motion.time[[0, -1]]
     frames &= within(case.time, first + END_S, last - END_S)
-    if not case.feet and not bodies_are_free:
-        standing = np.zeros(len(case.time), int)
+    standing, need, of_feet = np.zeros(len(case.time), int), case.need, False
+    if beside := case.loads_beside_moments:
+        frames &= case.covered(case.time, beside)
+        wrench = load_wrench(model, beside, case.known(case.time, beside), case.bodies.pose)
+        need = need - np.nan_to_num(wrench)
+        frames &= np.isfinite(wrench).all(axis=(1, 2)) & np.isfinite(case.body.moment).all(axis=1)
+    elif case.unloaded or (not case.feet and not bodies_are_free):
+        pass
     elif len(case.feet) == 2 and bodies_are_free and {*roots} <= {*names}:
         standing, swings = _standing(case)
-        frames &= swings & case.inside
+        frames, of_feet = frames & swings & case.inside, True
     else:
         return None
-    every = max(1, -(-int(frames.sum()) // MOST_FRAMES))
-    some = np.flatnonzero(frames)[::every]
+    some = np.flatnonzero(frames)
+    some = some[:: max(1, -(-len(some) // BLOCK))]  # what takes a second
     if not names or len(some) < 2:
         return None
     pose = body_motion(model, case.motion.value[some])
     numbers = [model.coordinate_number[name] for name in names]
     of_devices, on_coordinates = device_forces(model, case.motion, case.bodies)
-    own = (joint_forces(model, pose, (case.need - of_devices)[some]) - on_coordinates[some])[:, numbers]
+    own = (joint_forces(model, pose, (need - of_devices)[some]) - on_coordinates[some])[:, numbers]
     root, transfer = list[int](), np.zeros((len(some), len(names), 0))
-    if case.feet:
+    if of_feet:
         root = [names.index(name) for name in roots]
         push = foot_pushes(model, pose, [foot.body for foot in case.feet])[:, numbers]
         push = push.reshape(len(some), len(names), 2, 6)[np.arange(len(some)), :, standing[some]]
@@ -140,7 +140,7 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
     given, *later = (_at(table.time, cells, compared.time + by) for by in (0.0, *DELAYS_S))
     shared = [k for k, name in enumerate(compared.names) if name in case.body.dofs and k not in compared.root]
     found = _faults(compared, given, later, shared, LEAST * case.model.mass)
-    if compared.time[-1] - compared.time[0] < SHORTEST_S:
+    if compared.time[-1] - compared.time[0] < 3.0 * END_S:
         found = {k: fault for k, fault in found.items() if fault[0] not in ("factor", "delay", "exchange")}
     off = np.abs(compared.without_loads(given) - compared.own).max(axis=0)
     right = _right_moments(compared, given, later, found)
@@ -158,7 +158,12 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
         cost = moment_cost(float(off[worst]), compared.names[worst], case.model.mass)
         severity: Severity = error_if(cost.size > SERIOUS * case.model.mass) if kind != "other" else "note"
         place = Where(case.body.moment_file)
-        yield finding(f"moments_differ.{kind}", severity, values, place, cost=cost)
+        name = (
+            "moments_differ.beside_loads"
+            if kind == "other" and case.loads_beside_moments
+            else f"moments_differ.{kind}"
+        )
+        yield finding(name, severity, values, place, cost=cost)
 
 
 def _at(time: Array, cells: Array, later: Array) -> Array:
@@ -221,27 +226,11 @@ def _right_moments(
 
 
 def _force_change(body: ModelBody, compared: Comparison, given: Array, right: Array) -> tuple[float, str]:
-    """The largest change of a muscle force [N] from moments (F, n) to right ones, and the muscle; rigid tendons."""
-    cost = body.sharing.cost if "emg" not in body.sharing.cost.data else find_cost(USUAL_COST)
-    sharing = replace(body.sharing, cost=cost, solver=able_solver(cost), tendon=RIGID)
-    largest = 0.0, ""
-    for part in body.parts:
-        columns = [compared.names.index(dof) if dof in compared.names else None for dof in part.dofs]
-        shared = part.frames(compared.frames, loaded=sharing.reads_reactions)
-        forces = []
-        for moments in (given, right):
-            moment = shared.moment.copy()
-            for row, column in enumerate(columns):
-                if column is not None:
-                    moment[:, row] = moments[:, column]
-            with warnings.catch_warnings():  # of moments that no muscles produce: the finding says more
-                warnings.simplefilter("ignore")
-                solution = share_part(replace(shared, moment=moment), sharing).solution
-            forces.append(np.where(solution.solved[:, None], solution.force, np.nan))
-        differing = np.nan_to_num(np.abs(forces[1] - forces[0])).max(axis=0)
-        muscle = int(differing.argmax())
-        largest = max(largest, (float(differing[muscle]), part.state.parameters.names[muscle]))
-    return largest
+    """The largest change of a muscle force [N] from moments (F, n) to right ones, and the muscle."""
+    now, then = (shared_forces(body, compared.frames, moments, compared.names) for moments in (given, right))
+    differing = np.nan_to_num(np.abs(then - now)).max(axis=0)
+    muscle = int(differing.argmax())
+    return float(differing[muscle]), body.whole.state.parameters.names[muscle]
 
 
 def _fault(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -186,3 +187,34 @@ def test_a_short_time_shows_no_factor() -> None:
     assert "2 times inverse dynamics" in found(0.4, times(2.0))[0].what
     assert found(0.1, times(2.0)) == []
     assert "opposite sign" in found(0.1, times(-1.0))[0].what
+
+
+LOADED = [(*WALK, "rajagopal_walk/walk_grf.mot"), (*ARM, "none")]
+
+
+@pytest.mark.parametrize("files", LOADED)
+def test_moments_are_compared_under_loads_that_are_given_beside_them(
+    files: tuple[str, str, str, str], tmp_path: Path
+) -> None:
+    """The public files agree; a changed column is named with newtons, also that of a foot that stands."""
+    model, coordinates, moments = map(recorded, files[:3])
+    loads = files[3] if files[3] == "none" else str(recorded(files[3]))
+    body = measured_model(model, coordinates, moments, loads=loads)
+    assert body.kind == "moments" and body.moment_table is not None and body.dynamics is not None
+    name = body.dofs[-1]
+
+    def found(change: Callable[[Table], Table]) -> list[Finding]:
+        assert body.moment_table is not None
+        findings = findings_of_body(replace(body, moment_table=change(body.moment_table)))
+        return [each for each in findings if each.code in ("moments_differ", "root_carries")]
+
+    assert found(lambda table: table) == []
+    (fault,) = found(times(-1.0, name))
+    assert f"the moments of {name} have the opposite sign" in fault.what and fault.severity == "error"
+    (fault,) = found(times(2.0, name))
+    assert re.search(rf"the moments of {name} are 2(\.\d+)? times .* by up to \d+ N \(", fault.what)
+    result = ms.share_model(model, coordinates, moments, loads=loads, end_s=float(body.time[20]))
+    assert np.isfinite(result["joint_reaction"]).any()
+    np.testing.assert_allclose(
+        result["joint_moment"], body.moment[: len(result["time"])], rtol=1e-9, atol=1e-9
+    )
