@@ -74,8 +74,10 @@ def twin(name: str) -> str:
 
 
 def sided(name: str) -> str:
-    """A name with its side in words: soleus_r is "right soleus"."""
+    """A name with its side in words: soleus_r is "right soleus", r_elbow "right elbow"."""
     stem, side = split_side(name)
+    if side == OTHER and name[:2] in ("r_", "l_"):
+        stem, side = name[2:], name[0]
     return f"{SIDE_NAMES.get(side, '')} {stem.replace('_', ' ')}".strip()
 
 
@@ -88,4 +90,4 @@ def joint_titles(stems: Iterable[str]) -> dict[str, str]:
     """Return the words for joints of a result, without side: walker_knee is knee, unless two joints would be knee."""
     kinds = {stem: joint_kind(stem) for stem in stems}
     often = Counter(kinds.values())
-    return {stem: (kind if often[kind] == 1 else stem).replace("_", " ") for stem, kind in kinds.items()}
+    return {stem: sided(kind if often[kind] == 1 else stem) for stem, kind in kinds.items()}

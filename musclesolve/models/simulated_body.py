@@ -249,7 +249,7 @@ class SimulatedBody:
 
     Nothing else was measured: no EMG (emg), no fascicles, and no trial file (trial).
 
-    speed, moment (T, m): of the m coordinates on which muscles act.
+    speed, moment (T, m): of the m coordinates on which muscles act. person_mass: stated mass of the person [kg].
     """
 
     model: SimulatedModel
@@ -275,6 +275,7 @@ class SimulatedBody:
     stature: None = None
     kind: str = "moments"
     is_predicted: bool = False
+    person_mass: float | None = None
 
     @classmethod
     def from_motion(

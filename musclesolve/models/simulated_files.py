@@ -1,6 +1,7 @@
 """Models of MuJoCo and biorbd from their files, along the positions of a table: the body that shares moments."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from musclesolve.tables.cells import role_and_size
 from musclesolve.tables.sampled import Table
 from musclesolve.tables.settings import tables_of
 
-_OPTIONS = ("least_activation", "reserve_weight", "loads", "contacts")
+_OPTIONS = ("least_activation", "reserve_weight", "mass_kg", "loads", "contacts")
 """Keywords of settings, beside cost and solver, that such a model takes."""
 _ROLES = {ANGLE: "angle", LENGTH: "point", "": ""}
 """Unit of a position -> role of a column in a unit of it."""
@@ -61,7 +62,8 @@ def simulated_body(
     sharing = Sharing(
         chosen, method, reserve_weight=weights.reserve_weight, least_activation=weights.least_activation
     )
-    return SimulatedBody.from_motion(model, positions, motion, sharing, files, [*table.sentences, *notes])
+    body = SimulatedBody.from_motion(model, positions, motion, sharing, files, [*table.sentences, *notes])
+    return replace(body, person_mass=settings.subject.mass_kg)
 
 
 def simulated_settings(

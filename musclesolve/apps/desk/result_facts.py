@@ -15,7 +15,7 @@ from musclesolve._util.sides import SIDE_NAMES, joint_titles, side_of, split_sid
 from musclesolve.constants import RESULT_FILE
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
-from musclesolve.laboratory.results.dataset.result_quantities import listed
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit, listed
 from musclesolve.laboratory.results.fact_table import chosen, rows
 from musclesolve.laboratory.results.facts import ContactPeak, Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_result, result_attributes
@@ -78,11 +78,13 @@ class ComparedFacts:
 def compared_costs(path: Path) -> ComparedFacts:
     """Peaks under each cost, of a file that `musclesolve compare` wrote."""
     facts = ComparisonFacts(read_result(path))
+    weight, unit = force_unit(facts.comparison)
     peaks = [
-        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
+        {peak.joint: peak.newton / weight for peak in under.contact_peaks} for under in facts.under.values()
     ]
+    of_weight = "N" if unit == "N" else "BW"
     rows = [
-        _compared(f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], "BW")
+        _compared(f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], of_weight)
         for joint in dict.fromkeys(joint for of in peaks for joint in of)
     ]
     for group, values in facts.rows("function_group").items():
@@ -119,11 +121,16 @@ def _compared(name: str, sided: str, peaks: Sequence[float | None], unit: str) -
     return row
 
 
+def _share(force: float, facts: Facts) -> float | None:
+    """A force in body weights; None where the weight is not known."""
+    return _rounded(force / facts.body_weight, 2) if np.isfinite(facts.body_weight) else None
+
+
 def _contact(facts: Facts) -> Rows:
     """Peak contact force of every joint, and of the parts of the knee."""
 
     def row(name: str, peak: ContactPeak) -> dict[str, Any]:
-        numbers = {"bw": _rounded(peak.body_weights, 2), "newton": round(peak.newton)}
+        numbers = {"bw": _share(peak.newton, facts), "newton": round(peak.newton)}
         return {"name": name, "leg": SIDE_NAMES.get(peak.side, ""), **numbers, "time": round(peak.time, 3)}
 
     titles = joint_titles(dict.fromkeys(peak.stem for peak in facts.contact_peaks))
@@ -154,7 +161,7 @@ def _muscles(facts: Facts) -> Rows:
                 "leg": SIDE_NAMES.get(side, ""),
                 "group": "" if groups is None else str(groups[k]).replace("_", " "),
                 "newton": round(float(values[at])),
-                "bw": _rounded(float(values[at]) / facts.body_weight, 2),
+                "bw": _share(float(values[at]), facts),
                 "percent": None if strength is None else _rounded(100.0 * values[at] / strength[k], 0),
                 "time": round(float(result["time"].values[at]), 3),
             }

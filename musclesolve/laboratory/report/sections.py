@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -53,7 +52,8 @@ class Headline:
 
 def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
     """Make the headline of a trial from the table of its facts."""
-    judged, known = judge(facts), bool(np.isfinite(facts.body_weight))
+    judged, (_, unit) = judge(facts), facts.force_unit
+    known = unit != "N"
     rows: dict[str, list[tuple[str, Number, str]]] = {}  # by joint: peaks of both legs, and their marks
     for peak in facts.contact_peaks:
         value, digits = (peak.body_weights, ".2f") if known else (peak.newton, ".0f")
@@ -61,7 +61,7 @@ def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
         band = measured(peak.stem, facts.movement)
         far = FAR_ABOVE if known and band is not None and peak.body_weights > band.far_above else ""
         rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown, far))
-    unit, titles = "body weights" if known else "N", joint_titles(rows)
+    titles = joint_titles(rows)
     of_emg = [each for each in table if each.name == ("emg",) and each.value]
     return Headline(
         judged,
@@ -135,6 +135,8 @@ def sections_of(
     for name, spec in specifications().items():
         # a missing answer has a reason
         if name not in trial.answers and spec.get("only_with", "time") not in trial.base:
+            continue
+        if spec.get("of_legs", False) and not trial.facts.shows_legs:
             continue
         wanted = spec["figures"]
         if name == LAST:

@@ -22,6 +22,7 @@ from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.dataset.result_quantities import (
     body_weight,
+    force_unit,
     is_elastic,
     listed,
     magnitude,
@@ -29,6 +30,7 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     number,
     pelvis_residual,
     shared_dofs,
+    shows_legs,
     text,
 )
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding, stored_findings
@@ -407,6 +409,16 @@ class Facts:
     def body_weight(self) -> float:
         """Weight of the subject [N]; NaN where the body mass is not stated."""
         return body_weight(self.result) if number(self.result, "subject_mass_kg") else float("nan")
+
+    @property
+    def force_unit(self) -> tuple[float, str]:
+        """Unit of joint forces [N] and its name: the body weight where it is known, else newtons."""
+        return force_unit(self.result)
+
+    @cached_property
+    def shows_legs(self) -> bool:
+        """Return whether the result is of a hip, knee or ankle."""
+        return shows_legs(self.result)
 
     @cached_property
     def contact_peaks(self) -> list[ContactPeak]:

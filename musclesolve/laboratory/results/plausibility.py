@@ -23,7 +23,7 @@ import xarray as xr
 from musclesolve._util.arrays import grouped, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.processes import return_memory
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
@@ -35,6 +35,8 @@ from musclesolve.laboratory.results.movement import CHAIR, ONE_LEG, SQUAT, STAND
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
 NOT_RECOGNIZED = "the movement was not recognized: "
 """Begin of the reason why no contact forces are compared, where the movement is not known."""
+NOT_OF_LEGS = "no measured forces of these joints are known to compare them with"
+"""Reason why no contact forces of an arm or a spine are compared."""
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
 DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
@@ -212,6 +214,7 @@ class Plausibility:
     in_use: tuple[str, str] = ("", "")  # muscle set, "" of an OpenSim model, and cost
     cutoff_hz: float = UNFILTERED_HZ  # of the motion
     weight: float = np.nan  # of the body [N]
+    shows_legs: bool = True  # whether the result is of a hip, knee or ankle
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
@@ -234,7 +237,9 @@ class Plausibility:
 
     @property
     def movement_words(self) -> str:
-        """The movement in words, such as: level walking (stated)."""
+        """The movement in words, such as: level walking (stated); "" of a result without legs."""
+        if not self.shows_legs and not self.movement.stated:
+            return ""
         if self.movement.seen:
             return f"stated: {self.movement.words}; {_seen(self.movement)}"
         return self.movement.words + (" (stated)" if self.movement.stated else "")
@@ -348,6 +353,8 @@ class Plausibility:
         contact = [comparison for comparison in self.comparisons if comparison.criterion == "contact"]
         if any(comparison.verdict != NOT_KNOWN for comparison in contact):
             return ""
+        if not self.shows_legs:
+            return NOT_OF_LEGS
         if not contact:
             return "no contact forces are known (see the notes)"
         if self.movement.seen:
@@ -396,7 +403,10 @@ def plausibility(facts: Facts) -> Plausibility:
     )
     in_use = (muscle_set, text(facts.result, "cost"))
     cutoff = number(facts.result, "cutoff_hz") or UNFILTERED_HZ
-    return Plausibility(facts.movement, tuple(facts.legs), tuple(made), in_use, cutoff, facts.body_weight)
+    sides, weight = tuple(facts.legs), facts.body_weight
+    return Plausibility(
+        facts.movement, sides, tuple(made), in_use, cutoff, weight, shows_legs=facts.shows_legs
+    )
 
 
 def with_uncertainty(result: xr.Dataset, answer: xr.Dataset) -> xr.Dataset:
@@ -454,7 +464,8 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
     if not np.isfinite(facts.body_weight):
         return
     for peak in facts.contact_peaks:
-        if peak.joint != leg_joint(facts.result, joint_kind(peak.stem), peak.side):
+        kind = joint_kind(peak.stem)
+        if kind not in LEG_JOINTS or peak.joint != leg_joint(facts.result, kind, peak.side):
             continue
         range_, value = measured(peak.stem, facts.movement), peak.body_weights
         place = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()

@@ -19,11 +19,14 @@ from musclesolve.constants import DESIGNED, PREDICTED
 from musclesolve.laboratory.markers.landmarks import FUNCTIONAL, HINGES
 from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.dataset.result_quantities import (
+    BODY_WEIGHTS,
     CONSISTENCY_METHODS,
     filter_line,
+    force_unit,
     identity,
     is_elastic,
     listed,
+    shared_dofs,
     text,
 )
 from musclesolve.laboratory.results.fact_table import Fact, Number, fact, number, plain_fact, silent
@@ -50,6 +53,8 @@ from musclesolve.version import __version__
 
 MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES = 5, 3, 6
 CHANNELS_IN_A_LINE = 5
+SHOULDER = ("shoulder", "glenohumeral", "acromiohumeral")
+"""Parts of the names of the joint between upper arm and scapula, or trunk."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary states it."""
 SUBJECT_KEYS = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -122,14 +127,17 @@ def in_short(facts: Facts) -> Rows:
     """State the result in at most ten plain sentences, for readers who do not know the method."""
     judged, plausible, time = judge(facts), plausibility(facts), facts.result["time"].values
     yield fact("short_use", use=judged.use)
-    yield fact("short_motion", movement=plausible.movement_words, start_s=time[0], end_s=time[-1])
+    if words := plausible.movement_words:
+        yield fact("short_motion", movement=words, start_s=time[0], end_s=time[-1])
+    else:
+        yield fact("short_time", start_s=time[0], end_s=time[-1])
     for side, leg in facts.legs.items():
-        verb = "have" if side == OTHER else "has"
+        verb, alone = "have" if side == OTHER else "has", side == OTHER and len(facts.legs) == 1
         if not (analyzed := leg.valid + leg.without_solution):
-            yield fact("short_leg_not_analyzed", part=leg.part, verb=verb)
+            yield fact("short_not_analyzed" if alone else "short_leg_not_analyzed", part=leg.part, verb=verb)
             continue
         yield fact(
-            "short_leg",
+            "short_all" if alone else "short_leg",
             part=leg.part,
             verb=verb,
             valid=leg.valid,
@@ -138,24 +146,22 @@ def in_short(facts: Facts) -> Rows:
             lacking_nm=leg.largest_reserve and leg.largest_reserve["moment_nm"],
         )
     titles = joint_titles(facts.contact_by_joint)
+    weight, unit = facts.force_unit
     joints = [
-        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({titles[joint]})"
+        f"{max(peak.newton for peak in of_legs.values()) / weight:.{0 if unit == 'N' else 1}f} ({titles[joint]})"
         for joint, of_legs in facts.contact_by_joint.items()
-        if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
+        if of_legs
     ]
-    if joints:
+    if joints and unit == "N":
+        yield fact("short_newtons", joints=", ".join(joints))
+    elif joints:
         # the force that is named is the larger one of both legs: neither may be outside
         names = " and ".join(plausible.joints_within)
         compared = (
             f"at the {names} this is within the widest range of implants in this movement" if names else None
         )
-        # A model may be a part of a person, such as one leg: its weight is stated with it.
-        weight = (
-            f"weight of the model, {facts.body_weight:.0f} N"
-            if "model_file" in facts.result.attrs
-            else "body weight"
-        )
-        yield fact("short_joints", joints=", ".join(joints), weight=weight, compared=compared)
+        words = f"body weight, {weight:.0f} N" if MODEL in facts.result.attrs else "body weight"
+        yield fact("short_joints", joints=", ".join(joints), weight=words, compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield fact("short_muscle", **strongest)
     # Forces predicted from the motion agree with the motion by construction.
@@ -306,30 +312,38 @@ def contact_forces(facts: Facts) -> Rows:
     """The greatest contact force of each joint and of the parts of the knee, the right leg before the left one."""
     peaks = facts.contact_by_joint
     sided = [name for side, name in SIDE_NAMES.items() if any(side in of_legs for of_legs in peaks.values())]
-    yield fact(
-        *("contact_force_peaks_body_weights", _peaks(peaks) if "joint_reaction" in facts.result else None),
-        legs=", ".join(sided),
-        joints=_peak_words(peaks, joint_titles(peaks)),
-    )
+    known, every = "joint_reaction" in facts.result, [peak for of in peaks.values() for peak in of.values()]
+    unit = "N" if every and not any(np.isfinite(peak.body_weights) for peak in every) else BODY_WEIGHTS
+    words = {"legs": ", ".join(sided), "joints": _peak_words(peaks, joint_titles(peaks), unit)}
+    if unit == "N":
+        yield fact("contact_force_peaks_n", _peaks(peaks, unit) if known else None, **words)
+        yield silent(None, "contact_force_peaks_body_weights")
+    else:
+        yield fact("contact_force_peaks_body_weights", _peaks(peaks, unit) if known else None, **words)
     parts = facts.knee_peaks
     yield fact(
-        *("knee_contact_peaks_body_weights", _peaks(parts) or None),
-        parts=_peak_words(parts, {}),
+        *("knee_contact_peaks_body_weights", (unit != "N" and _peaks(parts, unit)) or None),
+        parts=_peak_words(parts, {}, unit),
         spacing=facts.contact_spacing,
     )
     yield silent(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
 
 
-def _peaks(peaks: Mapping[str, Mapping[str, ContactPeak]]) -> dict[str, dict[str, float]]:
+def _size(peak: ContactPeak, unit: str) -> float:
+    return peak.newton if unit == "N" else peak.body_weights
+
+
+def _peaks(peaks: Mapping[str, Mapping[str, ContactPeak]], unit: str) -> dict[str, dict[str, float]]:
     return {
-        joint: {_side(side): peak.body_weights for side, peak in of_legs.items()}
+        joint: {_side(side): _size(peak, unit) for side, peak in of_legs.items()}
         for joint, of_legs in peaks.items()
     }
 
 
-def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]], titles: Mapping[str, str]) -> str:
+def _peak_words(peaks: Mapping[str, Mapping[str, ContactPeak]], titles: Mapping[str, str], unit: str) -> str:
+    digits = 0 if unit == "N" else 2
     return "; ".join(
-        f"{titles.get(joint, joint)} {', '.join(f'{peak.body_weights:.2f}' for peak in of_legs.values())}"
+        f"{titles.get(joint, joint)} {', '.join(f'{_size(peak, unit):.{digits}f}' for peak in of_legs.values())}"
         for joint, of_legs in peaks.items()
         if of_legs
     )
@@ -364,7 +378,7 @@ def plausible(facts: Facts) -> Rows:
     yield fact(
         *("plausibility", value),
         label=(judged.label.upper() if implausible else judged.label) if shown else "",
-        words=judged.movement_words,
+        words=judged.movement_words or None,
         why=judged.why_not_known.removeprefix(NOT_RECOGNIZED) if shown and not implausible else "",
     )
 
@@ -608,10 +622,22 @@ def method(facts: Facts) -> Rows:
         yield fact("simulated", simulator=simulator)
         yield fact("purpose")
         return
-    kind = "elastic_tendons" if is_elastic(facts.result) else "rigid_tendons"
-    skeleton = ("opensim",) if MODEL in facts.result.attrs else ("foot", "knee")
-    for code in ("minimum", kind, "strength", "ligaments", *skeleton, "markers", "purpose"):
+    of, legs = facts.result, facts.shows_legs
+    kind = "elastic_tendons" if is_elastic(of) else "rigid_tendons" if legs else "rigid_tendons_of_model"
+    if legs:
+        others = ("opensim",) if MODEL in of.attrs else ("foot", "knee")
+        codes = "minimum", kind, "strength", "ligaments", *others, "markers", "purpose"
+    else:
+        socket = ("socket",) if any(part in name for name in _names(of) for part in SHOULDER) else ()
+        codes = "minimum", kind, "ligaments_of_model", "opensim", *socket, "motion", "purpose"
+    for code in codes:
         yield fact(code)
+
+
+def _names(result: xr.Dataset) -> list[str]:
+    """Names of joints and shared coordinates, in lower case."""
+    joints = result["joint"].values if "joint" in result.coords else ()
+    return [str(name).lower() for name in (*joints, *shared_dofs(result))]
 
 
 def _side(side: str) -> str:
@@ -652,16 +678,19 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Rows:
     The sources are named with the muscles where no contact forces are known.
     """
     peaks = "peaks in stance" if "ground_reaction_force" in facts.answer else "peaks"
-    yield silent({}, "uncertainty", "contact_force_peaks_body_weights")
+    weight, unit = force_unit(facts.answer)
+    key = "contact_force_peaks_n" if unit == "N" else "contact_force_peaks_body_weights"
+    yield silent({}, "uncertainty", key)
     for name, at in facts.contact.items():
         stem, side = split_side(name)
         joint = f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
-        value = at and _uncertain(at, facts.body_weight)
-        yield silent(value, "uncertainty", "contact_force_peaks_body_weights", name)
+        value = at and _uncertain(at, weight)
+        yield silent(value, "uncertainty", key, name)
         if at is None:
             yield fact("no_uncertain_contact", subject=peaks, joint=joint)
         else:
-            yield fact("uncertain_contact", value, subject=peaks, joint=joint, sources=at.main_sources())
+            code = "uncertain_newtons" if unit == "N" else "uncertain_contact"
+            yield fact(code, value, subject=peaks, joint=joint, sources=at.main_sources())
     yield silent(
         {name: at and _uncertain(at, 1.0) for name, at in facts.muscles.items()},
         *("uncertainty", "muscle_force_peaks_n"),

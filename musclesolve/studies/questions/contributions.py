@@ -28,7 +28,7 @@ from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.results.dataset.assemble import assemble, segment_axes
 from musclesolve.laboratory.results.dataset.labels import Variable
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
-from musclesolve.laboratory.results.dataset.result_quantities import body_weight, heading_angle
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit, heading_angle
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.body_sharing import share
@@ -106,7 +106,7 @@ def contributions(
         "touching": (("time", "side"), np.asarray((touching[:, None] & (of_side > 0.0)).any(axis=2))),
     }
     variables |= _of_contact_forces(analysis, joined, induced, solved, sides)
-    strides = Facts(labeled).whole_strides
+    strides, (weight, unit) = Facts(labeled).whole_strides, force_unit(labeled)
     if (heading := heading_angle(labeled)) is not None:
         attributes: dict[str, object] = dict(QUANTITIES["heading"].attrs)
         variables["heading"] = tuple(map(str, heading.dims)), heading.values, attributes
@@ -127,7 +127,8 @@ def contributions(
         {
             "subject": str(labeled.attrs.get("subject", "")),
             "subject_mass_kg": float(joined.bodies.mass.sum()),
-            "body_weight_n": float(body_weight(labeled)),
+            **({"body_weight_n": weight} if unit != "N" else {}),
+            "force_unit": unit,
             "cost": body.sharing.cost.label,
             "frames": len(body.time),
             "frames_solved": int(solved.sum()),

@@ -29,7 +29,7 @@ from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.results.dataset.assemble import assemble
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained
-from musclesolve.laboratory.results.dataset.result_quantities import body_weight
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
 from musclesolve.models.body_sharing import share, share_part
@@ -85,7 +85,8 @@ def margins(
         "group"; possible (time, side), frames that are possible with all muscles, which alone count. With `strength`
         margins are shares of the strength that it leaves; the attribute frames_impossible counts the analyzed frames
         that are not possible with it. For the path: activation (strength, time, muscle),
-        peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
+        peak_activation (strength, muscle) and contact_peak (strength, joint) [attribute force_unit], the attribute
+        path_of.
         activation_limit (of) [1]: the least upper bound of the activation, as pain would set it, with which the motion
         is possible. assistance (time, dof) [N m]: the least torque about a degree of freedom with which an impossible
         frame is possible, 0 where it is possible, NaN where no such torque helps. With `pairs` pair_margin (pair) [1].
@@ -150,7 +151,7 @@ def margins(
         )
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
-    arrays = _path(now, counted, followed, strengths, float(body_weight(base)))
+    arrays = _path(now, counted, followed, strengths, force_unit(base)[0])
     tightest = {name: (part, at.tightest) for name, (part, at) in tests.items() if margin[name] > 0}
     missing = {
         name: _missing(part.problem, tests[name][1], frame, muscles_named(name, base))
@@ -192,6 +193,7 @@ def margins(
         "subject": base.attrs.get("subject", ""),
         "cost": body.sharing.cost.label,
         "path_of": chosen,
+        "force_unit": force_unit(base)[1],
         "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
         "frames": int(result["possible"].size),
         "frames_possible": int(possible.sum()),
@@ -301,7 +303,7 @@ def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequ
 def _path(
     now: MeasuredAnalysis, counted: Sequence[Mask], muscles: Sequence[str], strengths: Array, weight: float
 ) -> Variables:
-    """The sharing at strengths of some muscles; frames that do not count are NaN. weight: of the body [N]."""
+    """The sharing at strengths of some muscles; frames that do not count are NaN. weight: unit of joint forces [N]."""
     body, activations, peaks = now.body, [], []
     kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
     for strength in strengths:

@@ -29,7 +29,7 @@ from musclesolve.laboratory.forces import prepare
 from musclesolve.laboratory.recording.data import AnyTrial
 from musclesolve.laboratory.results.dataset.assemble import assemble, segment_axes
 from musclesolve.laboratory.results.dataset.quantities import explained
-from musclesolve.laboratory.results.dataset.result_quantities import body_weight, magnitude
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit, magnitude
 from musclesolve.laboratory.trial.trial_file import read_trial
 from musclesolve.models.body import Analysis, SharingGroup, SolvedGroup
 from musclesolve.models.body_sharing import share_part
@@ -285,7 +285,7 @@ def what_if(
 
     Returns:
         Dataset over scenario (the first one is "now"), time, muscle, dof, joint and side: activation, muscle_force [N],
-        reserve_moment [N m], device_torque [N m] (NaN where nothing acts), contact_force [body weights],
+        reserve_moment [N m], device_torque [N m] (NaN where nothing acts), contact_force [body weights, or N],
         knee_contact_medial and knee_contact_lateral [N], status, valid, gap, moment_error, cost_bound and
         least_cost of each, with the
         meaning that they have in a result.
@@ -346,11 +346,11 @@ def what_if(
 def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
     """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
     first = results[0]
-    weight = float(body_weight(first))
+    weight, unit = force_unit(first)
     variables = stacked(results, OF_SCENARIO, "scenario")
     if "joint_reaction" in first:
         contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
-        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
+        about = {"units": unit, "long_name": "magnitude of the joint contact force"}
         variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
     axes = ("time", "dof", "muscle", "side", "joint")
     coords = {name: first[name] for name in axes if name in first.coords}

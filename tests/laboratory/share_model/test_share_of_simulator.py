@@ -109,7 +109,7 @@ def test_the_command_writes_result_and_page(pendulum: Path, model: str) -> None:
 def test_every_keyword_is_taken_or_refused_by_name(pendulum: Path) -> None:
     """Also with its usual value: a model that is not filtered must not pass as filtered."""
     taken = {"cost": "force_squared", "solver": "batch", "least_activation": 0.02, "reserve_weight": 3.0}
-    taken |= {"contacts": ("floor",)}
+    taken |= {"contacts": ("floor",), "mass_kg": 70.0}
     for name in {*share_arguments(), *taken, "moments", "side"}:
         value = taken.get(name, "r")
         given = {name: value}

@@ -71,6 +71,8 @@ STEADY_SHARE = 0.5
 """Share of the greatest value by which an end has to leave a nearly constant range."""
 MOST_SINGLE = 20
 """Largest number of strides of a leg that are drawn as single curves, evenly over the trial: more would hide others."""
+ALONE = "all muscles"
+"""Name of the only curve of a model whose names state no side."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
@@ -491,7 +493,9 @@ class Legs:
                 remarks = [f"mean of {len(strides.at)} strides"]
             if not measured and frames.not_measured(self.result, side).any():
                 remarks.append("gaps: not measured")
-            label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
+            label = SIDE_NAMES.get(side, ALONE if len(self.sides) == 1 else side) + (
+                f" ({', '.join(remarks)})" if remarks else ""
+            )
             handles[label] = side_key(side)
         validity = {} if measured else self.validity
         colors = [SIDE_COLOR[side] for side in self.sides]

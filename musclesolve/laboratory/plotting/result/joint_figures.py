@@ -49,9 +49,10 @@ from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.dataset.labels import SEGMENT_OF
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.laboratory.results.dataset.result_quantities import (
+    BODY_WEIGHTS,
     OPPOSITE,
     along_heading,
-    body_weight,
+    drawn_joints,
     joint_dofs,
     joint_power,
     leg_joint,
@@ -78,7 +79,6 @@ DIRECTIONS = {
     "medial": "medio-lateral (+ medial)",
 }
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
-WEIGHTS = "body weights"
 
 
 @charted
@@ -196,63 +196,64 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
 
 @charted
 def contact_forces(facts: Facts) -> Chart:
-    """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights.
+    """Magnitude of the joint reaction, with muscle forces and without.
 
-    At the peak of the curves with muscles a bar: the range of the peaks that implants measured in the movement.
+    In body weights where the mass of the person is known. At the peak of the curves with muscles a bar: the range of
+    the peaks that implants measured in the movement.
     """
-    result = facts.result
-    legs, weight = Legs.from_result(result), body_weight(result)
+    result, (weight, unit) = facts.result, facts.force_unit
+    legs = Legs.from_result(result)
     bars, peaks = legs.stance_bars(), {peak.joint: peak for peak in facts.contact_peaks}
     forces = [magnitude(result[name]) / weight for name in ("joint_reaction", "joint_reaction_net")]
     chart, shown = Chart(legs.x, legs.result, CONTACT_TITLE, [], columns=2), list[Panel]()
-    for joint in LEG_JOINTS:
-        names = {side: full for side in legs.sides if (full := leg_joint(result, joint, side))}
+    for joint, names in drawn_joints(result).items():
         curves, net = (
             {side: force.sel(joint=full).values for side, full in names.items()} for force in forces
         )
         of_legs = {side: peaks[full] for side, full in names.items() if full in peaks}
         marks = [*bars, *legs.curves_of_legs(curves)]
         top = max([float(np.nanmax(each, initial=0.0)) for each in curves.values()], default=0.0)
-        if (band := measured(joint, facts.movement)) is not None:
+        if (band := measured(joint, facts.movement) if unit == BODY_WEIGHTS else None) is not None:
             if np.isfinite(place := legs.place_of_peak(curves)):
                 marks += measured_range(place, band.lowest, band.highest, band.usual.get("mean"))
             top = max(top, band.highest)
             dot = " (dot)" if "mean" in band.usual else ""
             source = f"{joint} measured in {band.movement} {band.mean_words}{dot}, {band.authors}"
             chart.add_note("; ".join(filter(None, (f"bar at the peak: {source}", band.far_words))))
-        elif words := never_measured(joint):
+        elif (words := never_measured(joint)) and unit == BODY_WEIGHTS:
             chart.add_note(f"{joint}: {words}")
         top = 1.12 * max(top, 0.1)  # below the bars of stance
         title = f"{joint}: contact force, muscles included"
-        shown.append(Panel(title, marks, WEIGHTS, more=_peaks(of_legs, band), low=0.0, high=top))
+        shown.append(Panel(title, marks, unit, more=_peaks(of_legs, unit, band), low=0.0, high=top))
         title, marks = f"{joint}: net reaction, muscles left out", [*bars, *legs.curves_of_legs(net)]
-        shown.append(Panel(title, marks, WEIGHTS, low=0.0, high=top))
+        shown.append(Panel(title, marks, unit, low=0.0, high=top))
     chart.panels = shown
     legs.legend(chart, stance=True)
     return chart
 
 
-def _peaks(of_legs: Mapping[str, ContactPeak], band: Measured | None = None) -> str:
+def _peaks(of_legs: Mapping[str, ContactPeak], unit: str, band: Measured | None = None) -> str:
     """The peaks of the legs in words, marked where far above what implants measured; empty without any."""
     limit = math.inf if band is None else band.far_above
-    texts = [
-        f"{SIDE_NAMES[side]} {peak.body_weights:.2f}{f' {FAR_ABOVE}' if peak.body_weights > limit else ''}"
-        for side, peak in of_legs.items()
-    ]
+    texts = list[str]()
+    for side, peak in of_legs.items():
+        size = f"{peak.newton:.0f} N" if unit == "N" else f"{peak.body_weights:.2f}"
+        mark = f" {FAR_ABOVE}" if peak.body_weights > limit else ""
+        texts.append(f"{SIDE_NAMES.get(side, '')} {size}{mark}".strip())
     return f"peak {', '.join(texts)}" if texts else ""
 
 
 @charted
 def knee_contact_forces(facts: Facts) -> Chart:
-    """Forces of the parts of the knee, muscles included, in body weights."""
-    result = facts.result
-    legs, weight, shown = Legs.from_result(result), body_weight(result), list[Panel]()
+    """Forces of the parts of the knee, muscles included."""
+    result, (weight, unit) = facts.result, facts.force_unit
+    legs, shown = Legs.from_result(result), list[Panel]()
     bars, parts = legs.stance_bars(), {part: name for part, name in KNEE_FORCES.items() if name in result}
     top = 1.12 * np.nanmax([result[name].max() for name in parts.values()], initial=0.1 * weight) / weight
     for part, name in parts.items():
         curves = {side: result[name].sel(side=side).values / weight for side in legs.sides}
-        marks, peak = [*bars, *legs.curves_of_legs(curves)], _peaks(facts.knee_peaks.get(part, {}))
-        shown.append(Panel(f"knee: {part}", marks, WEIGHTS, peak, high=float(top)))
+        marks, peak = [*bars, *legs.curves_of_legs(curves)], _peaks(facts.knee_peaks.get(part, {}), unit)
+        shown.append(Panel(f"knee: {part}", marks, unit, peak, high=float(top)))
     below = current_style().width_mm < BESIDE_MM
     title, abreast = "Contact forces of the knee", 1 if below else len(shown)
     chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=abreast)
@@ -262,17 +263,19 @@ def knee_contact_forces(facts: Facts) -> Chart:
 
 @charted
 def contact_force_components(facts: Facts) -> Chart:
-    """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
-    result = facts.result
-    legs, force = Legs.from_result(result), result["contact_force_component"] / body_weight(result)
+    """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included."""
+    result, (weight, unit) = facts.result, facts.force_unit
+    legs, force = Legs.from_result(result), result["contact_force_component"] / weight
     shown, bars = list[Panel](), legs.stance_bars()
     for joint in LEG_JOINTS:
         names = {side: full for side in legs.sides if (full := leg_joint(result, joint, side))}
+        if not names:
+            continue
         for direction, words in DIRECTIONS.items():
             along = force.sel(direction=direction)
             curves = {side: along.sel(joint=full).values for side, full in names.items()}
             marks = [*bars, *legs.curves_of_legs(curves)]
-            shown.append(Panel(f"{joint}: {words}", marks, WEIGHTS, f"axes of the {SEGMENT_OF[joint]}"))
+            shown.append(Panel(f"{joint}: {words}", marks, unit, f"axes of the {SEGMENT_OF[joint]}"))
     title = "Joint contact force on the distal segment, muscles included"
     chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=3, row=0.18)
     legs.legend(chart, stance=True)
@@ -280,11 +283,35 @@ def contact_force_components(facts: Facts) -> Chart:
 
 
 @charted
-def joint_powers(facts: Facts) -> Chart:
-    """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
+def joint_axis_forces(facts: Facts) -> Chart:
+    """Contact force on the distal segment along the axes of the joint, muscles included.
 
-    The lower panels show the support moment of each leg [N m/kg] (Winter 1980) and the power of all its joints. Units
-    are W and N m where the mass is unknown; a model without such joints has panels of each coordinate.
+    In newtons; in a spine compression and shear.
+    """
+    result, shown = facts.result, list[Panel]()
+    legs = Legs.from_result(result)
+    stems = {stem: names for stem, names in drawn_joints(result).items() if stem not in LEG_JOINTS}
+    for stem, names in stems.items():
+        of_joint = {side: result.sel(joint=name) for side, name in names.items()}
+        first = next(iter(of_joint.values()))
+        for axis, words in zip("xyz", first["joint_axis_words"].values, strict=True):
+            curves = {
+                side: each["joint_axis_force"].sel(joint_axis=axis).values for side, each in of_joint.items()
+            }
+            shown.append(Panel(f"{stem}: {words}", legs.curves_of_legs(curves), "N"))
+    title = "Joint contact force in axes of the joint, muscles included"
+    chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=3, row=0.18)
+    legs.legend(chart)
+    return chart
+
+
+@charted
+def joint_powers(facts: Facts) -> Chart:
+    """Power of each joint or coordinate.
+
+    Panels of hip, knee and ankle also show the power of flexion alone, with its bursts by name. Powers are per body
+    mass where that is known. The lower panels show the support moment of each leg (Winter 1980), and the power of all
+    its joints. A model without such joints has panels of each coordinate.
     """
     result = facts.result
     legs, of_joints = Legs.from_result(result, analyzed=False), powered_joints(result)
@@ -482,16 +509,18 @@ TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 PATH = "center_of_pressure"
 LEAST_SCALE = 0.1
 """Least length of the scale of a component [body weights]: smaller forces are noise."""
+LEAST_SCALE_N = 10.0
+"""The same where the weight is not known [N]."""
 
 
 @charted
 def ground_reaction(facts: Facts) -> Chart:
-    """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
+    """Components of the reaction of the ground on each foot, and the center of pressure from above.
 
     The last panel is left out where the result has no center of pressure, or no foot is on the ground.
     """
-    result = facts.result
-    legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
+    result, (weight, unit) = facts.result, facts.force_unit
+    legs, known = Legs.from_result(result, analyzed=False), unit == BODY_WEIGHTS
     norms, reaction = (
         NormBands.from_result(result, legs.x),
         along_heading(result, result["ground_reaction_force"]),
@@ -499,13 +528,13 @@ def ground_reaction(facts: Facts) -> Chart:
     shown, bars = list[Panel](), legs.stance_bars()
     predicted = {side: frames.predicted(result, side) for side in legs.sides}
     for axis, title in COMPONENTS.items():
-        band, _ = norms.band("ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
+        band = norms.band("ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)[0] if known else []
         marks = [*bars, *band]
         for side in legs.sides:
             sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
             values = sign * reaction.sel(side=side, axis=axis).values / weight
             marks += legs.curves(side, values, measured=True, predicted=predicted[side])
-        shown.append(Panel(title, marks, WEIGHTS, least=LEAST_SCALE))
+        shown.append(Panel(title, marks, unit, least=LEAST_SCALE if known else LEAST_SCALE_N))
     if paths := pressure_paths(result, legs.sides):
         shown.append(_pressure(paths))
     origin = text(result, "ground_reactions")

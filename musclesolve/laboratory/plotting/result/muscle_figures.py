@@ -99,7 +99,7 @@ def one_muscle(
 
 @charted_of_arrays("max_isometric_force")
 def function_groups(facts: Facts) -> Chart:
-    """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
+    """A panel for each function group, with the peak of the summed force of each side."""
     result = facts.result
     legs, shown, top = Legs.from_result(result), list[Panel](), 1.0
     # Group -> its muscles without side, the groups in the order of all pages.

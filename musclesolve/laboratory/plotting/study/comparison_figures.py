@@ -56,8 +56,8 @@ from musclesolve.laboratory.plotting.page.sheet import Sheet, as_result, heading
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.result_quantities import (
     OPPOSITE,
-    body_weight,
-    leg_joint,
+    drawn_joints,
+    force_unit,
     listed,
     magnitude,
 )
@@ -229,12 +229,12 @@ def compare_co_contraction(comparison: xr.Dataset, side: str) -> Chart:
 
 @charted_data
 def compare_contact_forces(comparison: xr.Dataset, side: str) -> Chart:
-    """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
-    data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
-    data = data.sel(joint=[name for joint in LEG_JOINTS if (name := leg_joint(data, joint, side))])
-    return replace(
-        _of_costs(data, "joint", side, (CONTACT_TITLE, "[body weights]"), "contact"), columns=3, abreast=1
-    )
+    """Magnitude of the contact force at the joints of a side."""
+    weight, unit = force_unit(comparison)
+    data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / weight)
+    data = data.sel(joint=[names[side] for names in drawn_joints(data).values() if side in names])
+    chart = _of_costs(data, "joint", side, (CONTACT_TITLE, f"[{unit}]"), "contact")
+    return replace(chart, columns=3, abreast=1)
 
 
 def _of_costs(

@@ -107,7 +107,7 @@ def _contact(axes: "Axes", answer: xr.Dataset) -> None:
         right = strengths[-1] - 0.015 * max(strengths[0] - strengths[-1], 1.0)
         axes.text(right, least, name, va="center", ha="left", fontsize="small", color=color)
     axes.set_ylim(0.0, 1.05 * top)
-    axes.set_ylabel("[body weights]")
+    axes.set_ylabel(f"[{answer.attrs['force_unit']}]")
     _strength_axis(axes, answer)
     heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", "gray: changes by less than 0.02")
 
@@ -189,7 +189,7 @@ def _contacts(answer: xr.Dataset) -> str:
 @native
 def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
-    together, weight = question_tables.grouped(answer), float(answer.attrs["body_weight_n"])
+    together, weight = question_tables.grouped(answer), float(answer.attrs.get("body_weight_n", 1.0))
     places = question_tables.contact_shares(together, side)
     shown = _largest_groups(together, side, [part for pair in places.values() for part in pair])
     title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
@@ -208,7 +208,7 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
             heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:
                 axes.set_xlabel("time [s]")
-        panels[row, 0].set_ylabel("[body weights]")
+        panels[row, 0].set_ylabel(f"[{answer.attrs['force_unit']}]")
     sheet.add_legend(entries)
     return sheet
 
@@ -249,7 +249,7 @@ def scenarios(answer: xr.Dataset) -> Sheet:
             if axes in panels[-1]:
                 axes.set_xlabel("time [s]")
             if column == 0:
-                axes.set_ylabel("[body weights]")
+                axes.set_ylabel(f"[{answer['contact_force'].attrs['units']}]")
     sheet.add_legend(entries)
     return sheet
 

@@ -41,11 +41,10 @@ from musclesolve.laboratory.plotting.page.sheet import Sheet, heading, native, p
 from musclesolve.laboratory.plotting.result.muscle_figures import muscles, note_choice
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import check_parts
-from musclesolve.laboratory.results.dataset.result_quantities import body_weight
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit
 from musclesolve.laboratory.results.facts import uncertain_peak
 from musclesolve.sharing.status import Status
 
-WEIGHTS = "body weights"
 BANDS = ((*BAND_95, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""
 SOURCE_COLOR = {
@@ -99,8 +98,8 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Chart:
 
 @charted_data
 def uncertainty_contact_forces(samples: xr.Dataset) -> Chart:
-    """Magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
-    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    """Magnitude of the force at each joint with its bands, a column for each leg."""
+    legs, (weight, unit) = Legs.from_result(samples, abscissa(samples, averaged=False)), force_unit(samples)
 
     def panel(side: str, name: str) -> Panel:
         bands = _banded(legs, side, "contact_force", {"joint": name}, 1.0 / weight)
@@ -108,8 +107,9 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Chart:
         note = "no valid frame"
         if at is not None:
             stance = " in stance" if "ground_reaction_force" in samples else ""
-            note = f"peak{stance} {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
-        return Panel(_in_words(name), [*legs.stance_bars(side), *bands], WEIGHTS, note, low=0.0)
+            digits = 0 if unit == "N" else 1
+            note = f"peak{stance} {at.value / weight:.{digits}f} ± {at.sd / weight:.{digits}f} {unit}"
+        return Panel(_in_words(name), [*legs.stance_bars(side), *bands], unit, note, low=0.0)
 
     chart = _joints(legs, _title(CONTACT_TITLE, samples), panel)
     legs.legend(chart, stance=True)
@@ -118,8 +118,8 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Chart:
 
 @charted_data
 def uncertainty_ground_reaction(samples: xr.Dataset) -> Chart:
-    """Components of the predicted ground force on each foot [body weights], a column for each leg."""
-    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    """Components of the predicted ground force on each foot, a column for each leg."""
+    legs, (weight, unit) = Legs.from_result(samples, abscissa(samples, averaged=False)), force_unit(samples)
     rows = {"z": "upward", "x": "along x of the laboratory", "y": "along y of the laboratory"}
     sides, shown = [side for side in legs.sides if side in SIDE_NAMES], list[Panel]()
     for axis, words in rows.items():
@@ -128,7 +128,7 @@ def uncertainty_ground_reaction(samples: xr.Dataset) -> Chart:
             where, predicted = {"side": side, "axis": axis}, frames.predicted(samples, side)
             bands = _banded(legs, side, "ground_reaction_force", where, 1.0 / weight, predicted)
             marks = [*legs.stance_bars(side), *bands]
-            row.append(Panel(f"{SIDE_NAMES[side]}, {words}", marks, WEIGHTS))
+            row.append(Panel(f"{SIDE_NAMES[side]}, {words}", marks, unit))
         shown += with_one_scale(row)
     title = _title("Predicted ground reaction", samples)
     chart = Chart(legs.x, samples, title, shown, columns=len(sides), abreast=len(sides), row=0.22)
@@ -138,8 +138,8 @@ def uncertainty_ground_reaction(samples: xr.Dataset) -> Chart:
 
 @charted_data
 def error_sources_contact_forces(samples: xr.Dataset) -> Chart:
-    """Standard deviation of every contact force [body weights], divided among the sources."""
-    legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
+    """Standard deviation of every contact force, divided among the sources."""
+    legs, (weight, unit) = Legs.from_result(samples, abscissa(samples, averaged=False)), force_unit(samples)
     sources = _sources(samples)
 
     def panel(side: str, name: str) -> Panel:
@@ -151,7 +151,7 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Chart:
             edges = np.cumsum([0.0 * heights[0], *heights], axis=0)
             for low, high, (label, color) in zip(edges, edges[1:], sources, strict=False):
                 marks.append(Area(label, {"color": color, "linewidth": 0.0}, part.place, low, high))
-        return Panel(_in_words(name), marks, WEIGHTS, low=0.0)
+        return Panel(_in_words(name), marks, unit, low=0.0)
 
     chart = _joints(legs, "Joint contact force: standard deviation of the samples, by source", panel)
     chart.add_legend(_entries(samples, legs.sides))
@@ -201,7 +201,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
 
 
 def _joints(legs: Legs, title: str, panel: Callable[[str, str], Panel]) -> Chart:
-    """A row for each joint and a column for each leg, in body weights; panel: makes the panel of a joint of a leg."""
+    """A row for each joint and a column for each leg; panel: makes the panel of a joint of a leg."""
     known, shown = list(map(str, legs.result["joint"].values)), list[Panel | None]()
     for joint in dict.fromkeys(split_side(name)[0] for name in known):
         names = {side: with_side(joint, side) for side in legs.sides}

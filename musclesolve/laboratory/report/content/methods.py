@@ -126,7 +126,8 @@ def _sentences(trial: TrialFiles) -> list[str]:
         if not trial.facts.counts.with_reserve:
             reserves = "no_reserves"
         sentences += [(model if trial.of_model else always)[kind], always["certificate"], always[reserves]]
-        sentences += [always["contact"]] if "joint_reaction" in result else []
+        contact = "contact_newtons" if trial.facts.force_unit[1] == "N" else "contact"
+        sentences += [always[contact]] if "joint_reaction" in result else []
         sentences += [always["patella"]] if "patellofemoral_force" in result else []
         sentences += [always["compartments"]] if "knee_contact_medial" in result else []
     studies = {

@@ -42,6 +42,7 @@ from musclesolve.laboratory.results.dataset.quantities import KINDS, QUANTITIES,
 from musclesolve.laboratory.results.dataset.result_quantities import (
     OPPOSITE,
     along_heading,
+    force_unit,
     group_muscles,
     inputs_of,
     number,
@@ -49,7 +50,14 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     without_turns,
 )
 from musclesolve.laboratory.results.fact_table import SHORT, chosen
-from musclesolve.laboratory.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
+from musclesolve.laboratory.results.facts import (
+    FULL,
+    STRIDE_MEASURES,
+    ContactPeak,
+    Facts,
+    UncertainPeak,
+    UncertaintyFacts,
+)
 from musclesolve.laboratory.results.movement import Movement
 from musclesolve.laboratory.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.laboratory.results.result_facts import first_order, why_no_emg
@@ -104,6 +112,7 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
             "Every frame as text", ("side", "from first to last frame", "frames", "verdict"), rows
         ),
         "plausible": _criteria(trial.facts),
+        "events": "event_time" in trial.base.variables,
     }
 
 
@@ -120,7 +129,8 @@ def _criteria(facts: Facts) -> PageTable:
         )
         for comparison in judged.comparisons
     ]
-    title = f"Whether the result is plausible: {judged.label} ({judged.movement_words})"
+    movement = f" ({judged.movement_words})" if judged.movement_words else ""
+    title = f"Whether the result is plausible: {judged.label}{movement}"
     return PageTable(title, ("criterion", "side", "", "what was found", "why it matters"), rows, compact=True)
 
 
@@ -145,11 +155,13 @@ def recording(trial: TrialFiles) -> dict[str, object]:
     mass, stature, shoes = (
         number(result, f"subject_{name}") for name in ("mass_kg", "stature_m", "shoe_mass_kg")
     )
+    of_model = number(result, "model_mass_kg")
     rate = f", {1.0 / np.median(np.diff(time)):.0f} Hz" if time.size > 1 else ""
     channels = result.sizes.get("channel", 0)
     pairs = {
         "model" if trial.of_model else "subject": text(result, "subject"),
         "body mass": f"{mass:.2f} kg" if mass else "",
+        "mass of the model": f"{of_model:.2f} kg" if of_model else "",
         "stature": f"{stature:.2f} m" if stature else "",
         "sex": text(result, "subject_sex"),
         "each shoe": f"{shoes:.2f} kg, part of the body mass" if shoes else "",
@@ -362,7 +374,7 @@ def muscles(trial: TrialFiles) -> dict[str, object]:
 
 def _groups(facts: Facts) -> PageTable:
     """Peak of the sum of the forces of each group, its time, and the largest parts in it."""
-    result, rows = facts.result, []
+    result, rows, (weight, unit) = facts.result, [], facts.force_unit
     every, times = result["muscle_force"].transpose("time", "muscle").values, result["time"].values
     for group in dict.fromkeys(map(str, result["group"].values)):
         for side in facts.legs:
@@ -378,10 +390,11 @@ def _groups(facts: Facts) -> PageTable:
                 for k in np.argsort(-force[at])[:MAIN_MUSCLES]
                 if force[at, k] > 0.0
             ]
-            time, share = float(times[at]), total[at] / facts.body_weight
-            numbers = (cell(total[at], 0), cell(share, 2), cell(time, 2))
+            share = [] if unit == "N" else [cell(total[at] / weight, 2)]
+            numbers = (cell(total[at], 0), *share, cell(float(times[at]), 2))
             rows.append((plain(group), SIDE_NAMES.get(side, DASH), *numbers, ", ".join(parts)))
-    columns = ("function group", "side", "peak [N]", "peak [body weights]", "at [s]", "largest parts then")
+    shares = [] if unit == "N" else [f"peak [{unit}]"]
+    columns = ("function group", "side", "peak [N]", *shares, "at [s]", "largest parts then")
     return PageTable("Peak of the sum of the muscle forces of each function group", columns, rows)
 
 
@@ -393,30 +406,57 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         raise Absent("No frame has a valid solution, so no contact force is known.")
     order = list(dict.fromkeys(peak.stem for peak in peaks))
     in_implants = {stem: _in_implants(stem, trial.facts.movement) for stem in order}
-    titles = joint_titles(order)
+    titles, (_, unit) = joint_titles(order), trial.facts.force_unit
     note = "; ".join(f"{titles[stem]} {about}" for stem, (_, about) in in_implants.items() if about)
+    weighed, compared = unit != "N", trial.facts.shows_legs
+
+    def sizes(peak: ContactPeak) -> list[str]:
+        """Peak in body weights where these are known, and in newtons, and its time."""
+        shares = [cell(peak.body_weights, 2)] if weighed else []
+        return [*shares, cell(peak.newton, 0), cell(peak.time, 2)]
+
     rows = [
         (
-            titles[peak.stem],
-            SIDE_NAMES.get(peak.side, DASH),
-            *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
-            in_implants[peak.stem][0],
+            *(titles[peak.stem], SIDE_NAMES.get(peak.side, DASH), *sizes(peak)),
+            *([in_implants[peak.stem][0]] if compared else []),
         )
         for peak in sorted(peaks, key=lambda top: order.index(top.stem))
     ]
-    of_peak = ("side", "peak [body weights]", "peak [N]", "at [s]")
-    columns = ("joint", *of_peak, "measured in implants [body weights]")
-    title = f"Peak contact forces, {plausibility(trial.facts).movement_words}"
+    of_peak = ("side", *([f"peak [{unit}]"] if weighed else []), "peak [N]", "at [s]")
+    columns = ("joint", *of_peak, *([f"measured in implants [{unit}]"] if compared else []))
+    movement = plausibility(trial.facts).movement_words
+    title = f"Peak contact forces, {movement}" if movement else "Peak contact forces"
     tables = [PageTable(title, columns, rows, note and f"Measured in implants: {note}.")]
     if parts := trial.facts.knee_peaks:
         of_knee = [
-            (part, SIDE_NAMES[side], cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2))
+            (part, SIDE_NAMES[side], *sizes(peak))
             for part, peaks in parts.items()
             for side, peak in peaks.items()
         ]
         tables.append(PageTable("Peak forces of the parts of the knee", ("part", *of_peak), of_knee))
+    tables += _along_axes(trial)
     tables += _extremes_over(trial, "joint", "joint")
     return {"tables": tables, "sources": contact_sources(trial.facts)}
+
+
+def _along_axes(trial: TrialFiles) -> list[PageTable]:
+    """A table of the force at each joint along its axes, at the peak of its size; none where no joint has axes."""
+    result, rows = trial.base, list[tuple[str, ...]]()
+    if "joint_axis_force" not in result:
+        return []
+    for peak in trial.facts.contact_peaks:
+        here = result.sel(joint=peak.joint)
+        force = here["joint_axis_force"].sel(time=peak.time, method="nearest").values
+        for words, along in zip(here["joint_axis_words"].values, force, strict=True):
+            if np.isfinite(along):
+                shares = cell(100.0 * along / peak.newton, 0)
+                rows.append((sided(peak.joint), str(words), cell(along, 0), shares, cell(peak.time, 2)))
+    columns = ("joint", "axis", "force [N]", "of the peak [%]", "at [s]")
+    note = (
+        "Force on the distal segment along the axes of the joint's frame on the proximal body, as the model has them; "
+        "the force on the proximal body, such as a socket, is opposite."
+    )
+    return [PageTable("Direction of the contact force at its peak", columns, rows, note)] if rows else []
 
 
 def contact_sources(facts: Facts) -> list[str]:
@@ -489,17 +529,17 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
             "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty fast"
         )
     data, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
-    weight = facts.body_weight if number(data, "subject_mass_kg") else 1.0
+    weight, unit = force_unit(data)
     known = {name: at for name, at in facts.muscles.items() if at is not None}
     least = sorted(known, key=lambda name: -float(np.nan_to_num(known[name].sd)))[:LEAST_CERTAIN]
     columns = ("", "peak in stance", "standard deviation", "mean of the samples", "at [s]", "mostly from")
-    rows = [_uncertain(name, at, weight, 2) for name, at in facts.contact.items()]
+    rows = [_uncertain(name, at, weight, 0 if unit == "N" else 2) for name, at in facts.contact.items()]
     muscle_rows = [_uncertain(name, known[name], 1.0, 0) for name in least]
     failed = int(data.attrs.get("failed_samples", 0))
     designed = "designed " if data.attrs.get("sampling") == DESIGNED else ""
     return {
         "tables": [
-            *([PageTable("Contact forces [body weights]", columns, rows)] if rows else []),
+            *([PageTable(f"Contact forces [{unit}]", columns, rows)] if rows else []),
             PageTable(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
             _sources(data),
         ],

@@ -1,13 +1,16 @@
 """Labels of models of OpenSim, MuJoCo and biorbd: skeleton, paths of the muscles, loads, joints and provenance."""
 
 import os
+import re
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, slices
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.sides import OTHER, has_side, side_of, split_side
+from musclesolve._util.sides import LEG_JOINTS, OTHER, has_side, joint_kind, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.motion.events.foot_events import headings
@@ -29,10 +32,10 @@ from musclesolve.laboratory.results.dataset.muscle_labels import (
 from musclesolve.laboratory.trial.trial_file import change_notes, input_lines
 from musclesolve.models.body import BLOCK
 from musclesolve.models.opensim.coordinate_motion import ORDER
-from musclesolve.models.opensim.external_loads import load_in_ground
+from musclesolve.models.opensim.external_loads import is_whole_person, load_in_ground
 from musclesolve.models.opensim.geometry import path_lines
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.models.opensim.load_dynamics import LoadDynamics
+from musclesolve.models.opensim.load_dynamics import LoadDynamics, reached
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
@@ -49,8 +52,10 @@ def model_labels(body: MeasuredModel, analysis: MeasuredAnalysis, paths: bool) -
     skeleton, points = model_skeleton(model, body.pose).labels
     lines, path_muscles = model_paths(model, values, body.muscles if paths else ())
     loads, load_names = load_labels(model, body.dynamics)
+    axis_force, axis_names = axis_forces(body, analysis)
     measured = body.measured.dynamics
-    kept = None if measured is None else measured.balanced
+    counts = measured is not None and bool(reached(model, measured.loaded_bodies, body.dofs))
+    kept = measured.balanced if measured is not None and counts else None
     angles = _angles(analysis, body)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
@@ -72,6 +77,7 @@ def model_labels(body: MeasuredModel, analysis: MeasuredAnalysis, paths: bool) -
             **skeleton,
             **lines,
             **loads,
+            **axis_force,
             **balance,
             **_of_change(body),
             **_of_ground(analysis, body),
@@ -85,6 +91,7 @@ def model_labels(body: MeasuredModel, analysis: MeasuredAnalysis, paths: bool) -
             **path_muscles,
             **{f"{name}_rotation": labels.ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
+            **axis_names,
             **(
                 {}
                 if body.change is None
@@ -154,6 +161,46 @@ def _of_ground(analysis: MeasuredAnalysis, body: MeasuredModel) -> dict[str, Var
     }
 
 
+def axis_forces(body: MeasuredModel, analysis: MeasuredAnalysis) -> labels.VariablesAndAttributes:
+    """Forces at joints beside hip, knee and ankle in the axes of the joint: of its frame on the proximal body.
+
+    The words of an axis name the body; in a spine compression and shear, by the directions of the axes with all
+    coordinates zero.
+    """
+    contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
+    known = [joint for joint in body.model.joints if joint.name in contact and joint.name in body.joints]
+    known = [joint for joint in known if joint_kind(joint.name) not in LEG_JOINTS]
+    if not known:
+        return {}, {}
+    model, parts, number = body.model, segments(body.model), body.model.body_number
+    rest = body_motion(model, coordinate_values(model, {}))
+    force = np.full((len(body.time), len(body.joints), 3), np.nan)
+    words = np.full((len(body.joints), 3), "", dtype=object)
+    for joint in known:
+        frame, place = parts.proximal(joint), body.joints.index(joint.name)
+        axes = TO_GLOBAL @ body.pose.rotation[:, number[frame.body]] @ frame.rotation
+        force[:, place] = np.einsum("tgx,tg->tx", axes, contact[joint.name])
+        words[place] = [f"{axis} of {frame.body}" for axis in "xyz"]
+        standing = TO_GLOBAL @ rest.rotation[0, number[frame.body]] @ frame.rotation  # forward, left, up
+        largest = np.abs(standing).argmax(axis=0)
+        if SPINE.search(joint.name) and len({*largest}) == 3:
+            for k, towards in enumerate(largest):
+                words[place, k] = f"{SPINE_WORDS[towards][int(standing[towards, k] < 0.0)]} (+)"
+    over = ("time", "joint", "joint_axis")
+    return {"joint_axis_force": (over, force)}, {
+        "joint_axis": list("xyz"),
+        "joint_axis_words": (over[1:], words.astype(str)),
+    }
+
+
+SPINE = re.compile(r"back|neck|lumb|spin|vert|ivd|sacr|(^|_)[ctl]\d+(_|$)", re.IGNORECASE)
+"""Names of the joints of a spine: back, L5_S1_IVDjnt."""
+SPINE_WORDS = (
+    ("shear forward", "shear backward"),
+    ("shear to the left", "shear to the right"),
+    ("compression", "tension"),
+)
+"""Force on the upper body of a joint of the spine along and against the directions forward, left and up."""
 TRUNK_BODIES = {"pelvis": ("pelvis",), "trunk": ("torso", "thorax", "trunk")}
 """Segment -> names of its body in models, in lower case."""
 FEET = ("calcn", "foot")
@@ -213,6 +260,9 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
         inputs = input_lines(body.trial)
     else:
         files = {"model": model.file, "coordinates": motion.file, body.kind: body.moment_file}
+        loads = body.settings.files.loads
+        if body.kind == "moments" and loads is not None and not replaces_file(loads):
+            files |= {"loads": Path(loads)}
         if body.person is not None:
             files |= {"muscles": body.person.path, "muscle_parent": body.person.parent_file}
         inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path]
@@ -231,8 +281,7 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
     flexed = (name for name in body.dofs if split_side(name)[0] in FLEXION)
     if extended := [name for name in flexed if flexion_sign(model, name) < 0.0]:
         attributes["extension_positive"] = extended
-    if model.masses:
-        attributes["subject_mass_kg"] = model.mass
+    attributes |= _mass_attributes(body.settings.subject.mass_kg, model.bodies, model.mass)
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
@@ -241,9 +290,12 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
             "measured" if body.kind == "loads" else "found in the moments",
         )
         attributes["ground_reactions"] = str(loads) if replaces_file(loads) else measured
-        if dynamics.balance_limit is not None:
-            attributes["balance_limit"] = dynamics.balance_limit
-        attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
+        if reached(
+            model, dynamics.loaded_bodies, body.dofs
+        ):  # else the balance at the root is of no part of it
+            if dynamics.balance_limit is not None:
+                attributes["balance_limit"] = dynamics.balance_limit
+            attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
@@ -257,6 +309,17 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
         attributes["cycles_s"] = np.ravel(time.cycles_s).astype(float)
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
+    return attributes
+
+
+def _mass_attributes(stated: float | None, bodies: Iterable[str], mass: float) -> dict[str, object]:
+    """Mass of the person [kg], stated or of a model with two feet, and mass of a model that is a part of a person."""
+    whole, attributes = is_whole_person(bodies), dict[str, object]()
+    person = stated if stated is not None else mass if whole else 0.0
+    if person > 0.0:
+        attributes["subject_mass_kg"] = person
+    if mass > 0.0 and not whole:
+        attributes["model_mass_kg"] = mass
     return attributes
 
 
@@ -380,7 +443,7 @@ def simulated_labels(body: SimulatedBody, analysis: MeasuredAnalysis, paths: boo
             "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()],
             "muscle_database": body.files["model"].name,
             "trial_file": os.path.realpath(body.files["coordinates"]),
-            "subject_mass_kg": model.mass,
+            **_mass_attributes(body.person_mass, drawing.bodies, model.mass),
             **reasons_of_sides(analysis),
         },
         notes=[

@@ -11,10 +11,13 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import LEG_JOINTS, joint_kind, side_of, split_side, with_side
+from musclesolve._util.sides import LEG_JOINTS, joint_kind, joint_titles, side_of, split_side, with_side
 from musclesolve.constants import ELASTIC, RIGID, STANDARD_GRAVITY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 
+BODY_WEIGHTS = "body weights"
+OF_LEG = ("subtalar", "mtp", "patell", "tib_pat", "tarsal", "toe")
+"""Parts of the names of the joints of a leg beside hip, knee and ankle."""
 _BYTE = re.compile(r"[\udc80-\udcff]")
 NO_CHARACTER = re.compile(r"[\x00\ud800-\udfff]")
 
@@ -216,6 +219,36 @@ def magnitude(vector: xr.DataArray) -> xr.DataArray:
 def body_weight(result: xr.Dataset) -> float:
     """Weight of the subject [N]."""
     return float(result.attrs["subject_mass_kg"]) * STANDARD_GRAVITY
+
+
+def force_unit(result: xr.Dataset) -> tuple[float, str]:
+    """Unit of joint forces [N] and its name: the weight of the person where the mass is known, else newtons."""
+    return (body_weight(result), BODY_WEIGHTS) if number(result, "subject_mass_kg") else (1.0, "N")
+
+
+def shows_legs(result: xr.Dataset) -> bool:
+    """Return whether a result is of a hip, knee or ankle: recordings are, and models by the names of their joints."""
+    if "model_file" not in result.attrs:
+        return True
+    names = [*shared_dofs(result), *(result["joint"].values if "joint" in result.coords else ())]
+    return any(joint_kind(str(name)) in LEG_JOINTS for name in names)
+
+
+def drawn_joints(result: xr.Dataset) -> dict[str, dict[str, str]]:
+    """Joints whose forces are drawn -> side -> name: hip, knee and ankle, then the joints beside a leg."""
+    sides = [str(side) for side in result["side"].values]
+    joints: dict[str, dict[str, str]] = {}
+    for kind in LEG_JOINTS:
+        names = {side: name for side in sides if (name := leg_joint(result, kind, side))}
+        if names:
+            joints[kind] = names
+    others = dict[str, dict[str, str]]()
+    for name in map(str, result["joint"].values if "joint" in result.coords else ()):
+        stem, side = split_side(name)
+        if joint_kind(stem) not in LEG_JOINTS and not any(part in stem.lower() for part in OF_LEG):
+            others.setdefault(stem, {})[side] = name
+    titles = joint_titles(others)
+    return joints | {titles[stem]: names for stem, names in others.items()}
 
 
 def identity(result: xr.Dataset) -> str:

@@ -21,6 +21,7 @@ from rich.table import Table
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import split_side, with_side
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit
 from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import Facts, LegFacts
 from musclesolve.laboratory.results.finding import Finding
@@ -200,7 +201,8 @@ def comparison_tables(comparison: xr.Dataset) -> dict[str, Table]:
     legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
     tables = {f"frames ({legs})": _frames(facts)}
     if "joint_reaction" in comparison:
-        tables[f"peak contact force [body weights] ({legs})"] = _contact(facts)
+        unit = force_unit(comparison)[1]
+        tables[f"peak contact force [{unit}] ({legs})"] = _contact(facts, unit)
     if comparison.sizes.get("channel"):
         tables["correlation r of activation and EMG envelope"] = _emg(facts)
     return tables | {
@@ -242,18 +244,19 @@ def _frames(facts: ComparisonFacts) -> Table:
     return table
 
 
-def _contact(facts: ComparisonFacts) -> Table:
+def _contact(facts: ComparisonFacts, unit: str) -> Table:
     joints = list(next(iter(facts.under.values())).contact_by_joint)
     table = _table("cost", [*joints, "verdict"])
     for cost, under in facts.under.items():
-        peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
+        of_weight, digits = unit != "N", 0 if unit == "N" else 2
+        peaks = {peak.joint: peak.body_weights if of_weight else peak.newton for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
             (comparison.place.split() or [criteria()[comparison.criterion]["label"]])[-1]
             for comparison in judged.failed or judged.at_edge
         )
         verdict = judge(under).label + (f" ({', '.join(beyond)})" if beyond else "")
-        table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)
+        table.add_row(cost, *(_of_legs(facts, joint, peaks, digits) for joint in joints), verdict)
     return table
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, sides_of, split_side
-from musclesolve.laboratory.results.dataset.result_quantities import along_heading
+from musclesolve.laboratory.results.dataset.result_quantities import BODY_WEIGHTS, along_heading
 from musclesolve.laboratory.results.fact_table import SHORT, Fact, plain_fact, silent
 from musclesolve.laboratory.results.finding import FINDINGS, stored_findings
 from musclesolve.laboratory.results.tables.lines import frame_csv, show
@@ -208,12 +208,13 @@ def _path(answer: xr.Dataset) -> Rows:
     yield plain_fact("path", f"{of} at {100.0 * least:.1f} % of its strength: peak activations of {what}")
     if "contact_peak" in answer:
         ends = answer["contact_peak"].isel(strength=[0, -1])
+        digits = _digits(_unit(answer))
         moved = [
-            f"{joint} {ends.values[0, k]:.2f} to {ends.values[1, k]:.2f}"
+            f"{joint} {ends.values[0, k]:.{digits}f} to {ends.values[1, k]:.{digits}f}"
             for k, joint in enumerate(map(str, answer["joint"].values))
-            if abs(ends.values[1, k] - ends.values[0, k]) >= 0.005
+            if abs(ends.values[1, k] - ends.values[0, k]) >= 0.5 * 10.0**-digits
         ]
-        yield plain_fact("contact [BW]", ", ".join(moved) or "does not change")
+        yield plain_fact(f"contact [{_short(_unit(answer))}]", ", ".join(moved) or "does not change")
 
 
 def margins_csv(answer: xr.Dataset) -> bytes:
@@ -222,8 +223,32 @@ def margins_csv(answer: xr.Dataset) -> bytes:
     return frame_csv(margins.assign(sign=margins["sign"].replace(0, "")))
 
 
+def _unit(answer: xr.Dataset) -> str:
+    """Unit of joint forces of an answer: body weights, or newtons where the weight is not known."""
+    if "contact_force" in answer and "units" in answer["contact_force"].attrs:
+        return str(answer["contact_force"].attrs["units"])
+    return str(answer.attrs.get("force_unit", BODY_WEIGHTS))
+
+
+def _short(unit: str) -> str:
+    return "BW" if unit == BODY_WEIGHTS else unit
+
+
+def _digits(unit: str) -> int:
+    return 2 if unit == BODY_WEIGHTS else 0
+
+
+def _peaks_in(unit: str) -> str:
+    """Key of the peaks of joint forces in a record, with their unit."""
+    return f"contact_peaks_{_short(unit).lower()}"
+
+
+def _peaks_of(answer: xr.Dataset) -> str:
+    return _peaks_in(_unit(answer))
+
+
 def scenario_records(answer: xr.Dataset) -> list[dict[str, Any]]:
-    """The facts of each scenario: frames, reserves, effort, contact peaks [body weights], torques of devices."""
+    """The facts of each scenario: frames, reserves, effort, contact peaks, torques of devices."""
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(answer.attrs["costs"])
     solved = is_solved(answer["status"].values)
@@ -251,7 +276,7 @@ def scenario_records(answer: xr.Dataset) -> list[dict[str, Any]]:
                 # efforts of different costs have different units
                 "effort_ratio": effort / base if base > 0 and costs[number] == costs[first] else None,
                 "reference": str(answer["scenario"].values[first]),
-                "contact_peaks_bw": {
+                _peaks_of(answer): {
                     str(joint): _peak(here["contact_force"].sel(joint=joint).values)
                     for joint in answer.get("joint", xr.DataArray([])).values
                 },
@@ -276,8 +301,9 @@ def _peak(values: np.ndarray) -> float | None:
 
 def scenario_tables(answer: xr.Dataset) -> list[Table]:
     """A line for each scenario: frames, effort, peaks of contact; then the torques of devices, if there are any."""
-    facts = scenario_records(answer)
-    joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0]["contact_peaks_bw"]))
+    facts, unit = scenario_records(answer), _unit(answer)
+    peaks, digits = _peaks_in(unit), _digits(unit)
+    joints = list(dict.fromkeys(split_side(joint)[0] for joint in facts[0][peaks]))
     counts = {"solved": "solved", "with_reserve": "reserve"}
     if any(fact["without_solution"] for fact in facts):
         counts["without_solution"] = "no solution"
@@ -288,16 +314,16 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     for stem in joints:
         table[stem] = [
             "/".join(
-                "-" if peak is None else f"{peak:.2f}"
-                for joint, peak in fact["contact_peaks_bw"].items()
+                "-" if peak is None else f"{peak:.{digits}f}"
+                for joint, peak in fact[peaks].items()
                 if split_side(joint)[0] == stem
             )
             for fact in facts
         ]
-    sides = [SIDE_NAMES[side] for side in sides_of(facts[0]["contact_peaks_bw"]) if side in SIDE_NAMES]
+    sides = [SIDE_NAMES[side] for side in sides_of(facts[0][peaks]) if side in SIDE_NAMES]
     title = (
         "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
-        f"[body weights]{', ' * bool(sides)}{'/'.join(sides)}"
+        f"[{unit}]{', ' * bool(sides)}{'/'.join(sides)}"
     )
     torques = [
         (fact["scenario"], dof, low, high)
@@ -311,19 +337,20 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     ]
 
 
-def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any]) -> str:
+def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any], unit: str) -> str:
     """Effort, the contact force that changes most, and impossible frames of a scenario."""
+    peaks, digits = _peaks_in(unit), _digits(unit)
     parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
     moved = {
-        joint: (peak, now["contact_peaks_bw"][joint])
-        for joint, peak in scenario["contact_peaks_bw"].items()
-        if peak is not None and now["contact_peaks_bw"][joint] is not None
+        joint: (peak, now[peaks][joint])
+        for joint, peak in scenario[peaks].items()
+        if peak is not None and now[peaks][joint] is not None
     }
     if moved:
         joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
         after, before = moved[joint]
         parts.append(
-            f"peak contact force of the {sided(joint)} {after:.2f} instead of {before:.2f} body weights"
+            f"peak contact force of the {sided(joint)} {after:.{digits}f} instead of {before:.{digits}f} {unit}"
         )
     lacking = scenario["with_reserve"] + scenario["without_solution"]
     if lacking:
@@ -334,7 +361,7 @@ def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any]) -> str:
 def scenario_facts(answer: xr.Dataset) -> Rows:
     """Changes under each scenario: effort and contact force, muscle groups, and the largest reserve."""
     now, *others = scenarios = scenario_records(answer)
-    yield from (plain_fact(SHORT, _scenario_in_short(now, scenario)) for scenario in others)
+    yield from (plain_fact(SHORT, _scenario_in_short(now, scenario, _unit(answer))) for scenario in others)
     yield from _judgement(answer)
     yield silent(scenarios, "scenarios")
     force = np.nan_to_num(answer["muscle_force"].transpose("scenario", "time", "muscle").values)
@@ -467,7 +494,7 @@ def contact_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
     ligaments where a contact lifts off.
     """
-    weight = float(answer.attrs["body_weight_n"])
+    weight = float(answer.attrs.get("body_weight_n", 1.0))
     facts = []
     for side, stance in _stances(answer):
         for place, (direct, dynamics) in contact_shares(stance, side).items():
@@ -529,7 +556,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
                 for joint in joints
             }
             first = answer["contact"].values[0]
-            title = f"{leg}: mean contact force (body weights), own and through dynamics ({first})"
+            title = f"{leg}: mean contact force ({answer.attrs['force_unit']}), own and through dynamics ({first})"
             tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(joints))))
     if work := work_records(answer):
         from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS

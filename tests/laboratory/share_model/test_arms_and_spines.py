@@ -1,0 +1,188 @@
+"""Models without legs, and the trunk of a whole body: units, words, axes of the joints, and what loads do not touch."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from command_line import typed
+from forearm_model import MASS, save_forearm
+from measured_model import measured_model
+
+import musclesolve as ms
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.laboratory.report.inputs import read_inputs
+from musclesolve.laboratory.report.page import report_page
+from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.models.opensim.load_dynamics import whole_motion
+from musclesolve.tables import Table, write_mot
+
+TIME = np.linspace(0.0, 1.0, 101)
+OF_LEGS = re.compile(
+    r"\b(hips?|implants?|walk\w*|heel|strides?|legs?|body weights?|soleus|gastrocnemius|stance)\b"
+)
+
+
+def raised(path: Path) -> Path:
+    """A forearm that is raised and lowered again."""
+    angle = 0.6 - 0.3 * np.cos(2.0 * np.pi * TIME)
+    write_mot(path, Table(TIME, ("flexion",), angle[:, None], False, Path()))
+    return path
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of the result of a forearm, and what the command prints."""
+    folder = tmp_path_factory.mktemp("arm")
+    inputs = ["--model", save_forearm(folder), "--coordinates", raised(folder / "ik.mot")]
+    done = typed("share", *inputs, "--loads", "none", "-o", folder / "out")
+    assert done.exit_code == 0, done.output
+    return folder / "out", done.output
+
+
+def result_of(arm: tuple[Path, str]) -> xr.Dataset:
+    return ms.read_result(arm[0] / "result.nc")
+
+
+def test_joint_forces_of_a_part_of_a_person_are_in_newtons(arm: tuple[Path, str]) -> None:
+    result, output = result_of(arm), " ".join(arm[1].split())
+    assert result.attrs["model_mass_kg"] == MASS and "subject_mass_kg" not in result.attrs
+    peak = float(np.linalg.norm(result["joint_reaction"][:, 0], axis=1).max())
+    assert f"The largest joint forces are, in newtons, {peak:.0f} (elbow)." in output
+    assert f"peaks: elbow {peak:.0f} N" in output
+
+
+def test_the_page_of_an_arm_has_no_words_of_legs(arm: tuple[Path, str]) -> None:
+    page = (arm[0] / "report.html").read_text(encoding="utf-8")
+    words = re.sub(r"<(script|style)[\s\S]*?</\1>", "", page)
+    words = re.sub(r"<[^>]+>", " ", words[: words.index("Provenance of this trial</h")])
+    words = re.sub(r"S, F, B, R: side, front, back, reset", "", words)
+    assert OF_LEGS.findall(words.lower()) == [], [
+        words[m.start() - 40 : m.end() + 20] for m in OF_LEGS.finditer(words.lower())
+    ]
+    assert "mass of the model" in words and "elbow: contact force, muscles included" in words
+
+
+def test_a_stated_mass_of_the_person_gives_body_weights(tmp_path: Path) -> None:
+    motion = {"time": TIME, "flexion": np.full(101, 0.5)}
+    result = ms.share_model(save_forearm(tmp_path), motion, loads="none", mass_kg=70.0)
+    assert result.attrs["subject_mass_kg"] == 70.0
+    path = tmp_path / "result.nc"
+    result.to_netcdf(path)
+    page = report_page(read_inputs([path]))
+    peak = float(np.linalg.norm(result["joint_reaction"][:, 0], axis=1).max())
+    assert f"{peak / (70.0 * STANDARD_GRAVITY):.2f}" in page and "peak [body weights]" in page
+
+
+def test_forces_are_also_along_the_axes_of_the_joint(arm: tuple[Path, str]) -> None:
+    """The frame of this elbow on the ground has the axes x forward, y up, z right."""
+    result = result_of(arm)
+    along = result["joint_axis_force"].values[:, 0]
+    forward, left, up = result["joint_reaction"].values[:, 0].T
+    np.testing.assert_allclose(along, np.stack([forward, up, -left], axis=1), rtol=1e-6, atol=1e-9)
+    assert result["joint_axis_words"].values[0].tolist() == ["x of ground", "y of ground", "z of ground"]
+
+
+WHOLE = """<?xml version="1.0"?><OpenSimDocument Version="40000"><Model name="whole"><gravity>0 -9.80665 0</gravity>
+<Ground name="ground"/><BodySet><objects>{bodies}</objects></BodySet><JointSet><objects>
+<FreeJoint name="ground_pelvis"><socket_parent_frame>a</socket_parent_frame><socket_child_frame>b</socket_child_frame>
+<coordinates>{free}</coordinates><frames>{root}</frames></FreeJoint>{joints}</objects></JointSet>
+<ForceSet><objects>{muscles}</objects></ForceSet></Model></OpenSimDocument>"""
+BODY = """<Body name="{0}"><mass>{1}</mass><mass_center>0 {2} 0</mass_center><inertia>{3} {3} {3} 0 0 0</inertia>
+</Body>"""
+FRAME = """<PhysicalOffsetFrame name="{0}"><socket_parent>{1}</socket_parent><translation>{2}</translation>
+</PhysicalOffsetFrame>"""
+PIN = """<PinJoint name="{0}"><socket_parent_frame>a</socket_parent_frame><socket_child_frame>b</socket_child_frame>
+<coordinates><Coordinate name="{0}_flexion"><range>-2 2</range></Coordinate></coordinates><frames>{1}</frames>
+</PinJoint>"""
+POINT = """<PathPoint name="{0}"><socket_parent_frame>/bodyset/{1}</socket_parent_frame><location>{2}</location>
+</PathPoint>"""
+MUSCLE = """<Thelen2003Muscle name="{0}"><GeometryPath><PathPointSet><objects>{1}</objects></PathPointSet>
+</GeometryPath><max_isometric_force>4000</max_isometric_force><optimal_fiber_length>0.12</optimal_fiber_length>
+<tendon_slack_length>0.2</tendon_slack_length></Thelen2003Muscle>"""
+FREE = ("rx", "ry", "rz", "tx", "ty", "tz")
+
+
+def save_whole(folder: Path) -> Path:
+    """A pelvis that moves freely, a trunk on it with two muscles, and two feet, the right one with two muscles."""
+    masses = {"pelvis": (12.0, 0.0, 0.1), "torso": (40.0, 0.3, 1.5), "calcn_r": (10.0, -0.5, 0.5)}
+    masses["calcn_l"] = masses["calcn_r"]
+    joints = {"back": ("pelvis", "0 0.1 0", "torso")}
+    joints |= {f"hip_{side}": ("pelvis", "0 -0.1 0", f"calcn_{side}") for side in "rl"}
+    muscles = {}
+    for name, body, far in (("erector", "torso", 0.25), ("extensor_r", "calcn_r", -0.25)):
+        for x, which in ((-0.05, name), (0.05, f"{name}2")):
+            muscles[which] = POINT.format("p", "pelvis", f"{x} 0 0") + POINT.format("q", body, f"{x} {far} 0")
+    path = folder / "whole.osim"
+    path.write_text(
+        WHOLE.format(
+            bodies="".join(BODY.format(name, *numbers) for name, numbers in masses.items()),
+            free="".join(f'<Coordinate name="pelvis_{name}"/>' for name in FREE),
+            root=FRAME.format("a", "/ground", "0 0 0") + FRAME.format("b", "/bodyset/pelvis", "0 0 0"),
+            joints="".join(
+                PIN.format(
+                    name,
+                    FRAME.format("a", f"/bodyset/{inner}", place)
+                    + FRAME.format("b", f"/bodyset/{outer}", "0 0 0"),
+                )
+                for name, (inner, place, outer) in joints.items()
+            ),
+            muscles="".join(MUSCLE.format(name, points) for name, points in muscles.items()),
+        ),
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray]]:
+    """A person who leans forward and back on both feet."""
+    motion = {f"pelvis_{name}": np.zeros(101) for name in FREE} | {"pelvis_ty": np.full(101, 1.0)}
+    motion |= {"back_flexion": -0.3 + 0.2 * np.cos(2.0 * np.pi * TIME)}
+    motion |= {f"hip_{side}_flexion": 0.05 * np.sin(2.0 * np.pi * TIME) for side in "rl"}
+    return save_whole(tmp_path_factory.mktemp("whole")), {"time": TIME} | motion
+
+
+def test_ground_reactions_that_touch_no_shared_moment_are_no_cause(
+    whole: tuple[Path, dict[str, np.ndarray]],
+) -> None:
+    """Without any force under the feet the trunk has its moments, but the right leg has not."""
+    model, motion = whole
+    trunk = ms.share_model(model, motion, loads="none", dofs=["back_flexion"])
+    assert trunk["valid"].values.all() and "root_residual_n" not in trunk.attrs
+    assert trunk.attrs["subject_mass_kg"] == 72.0 and "balanced" not in trunk
+    assert trunk["joint_axis_words"].values[0].tolist() == [
+        *("shear forward (+)", "compression (+)", "shear to the right (+)")
+    ]
+    along = trunk["joint_axis_force"].values[:, 0]
+    assert along[:, 1].min() > 40.0 * STANDARD_GRAVITY  # the trunk and the muscles that hold it
+
+    def errors(dofs: list[str]) -> set[str]:
+        found = findings_of_body(measured_model(model, motion, loads="none", dofs=dofs))
+        return {each.code for each in found if each.severity == "error"}
+
+    assert errors(["back_flexion"]) == set()
+    assert errors(["back_flexion", "hip_r_flexion"]) == {"contact_without_force"}
+
+
+def test_a_weight_at_the_root_accuses_the_legs_alone(
+    whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path
+) -> None:
+    model, motion = whole
+    body = measured_model(model, motion, loads="none", dofs=["back_flexion"])
+    dynamics = inverse_dynamics(body.model, whole_motion(body.model, body.every_motion))
+    names = tuple(
+        f"{name}_{'moment' if one.rotational else 'force'}" for name, one in body.model.coordinates.items()
+    )
+    write_mot(tmp_path / "id.sto", Table(TIME, names, dynamics.joint_force, False, Path()))
+
+    def errors(dofs: list[str]) -> set[str]:
+        found = findings_of_body(measured_model(model, motion, tmp_path / "id.sto", dofs=dofs))
+        return {each.code for each in found if each.severity == "error"}
+
+    assert errors(["back_flexion"]) == set()
+    assert errors(["back_flexion", "hip_r_flexion"]) == {"root_carries"}
