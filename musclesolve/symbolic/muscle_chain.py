@@ -1,6 +1,6 @@
 """Muscles of a subject or of an OpenSim model as CasADi functions of the pose, and their sharing as one program."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
-from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, file_error, input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.models.opensim.geometry import opensim_geometry, path_system, tendon_shifts
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.models.opensim.read_muscles import muscle_parameters
@@ -30,14 +29,15 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
+from musclesolve.symbolic.closed_loops import closed_coordinates
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
 from musclesolve.symbolic.path_length import (
     Evaluated,
     IteratedPaths,
     Places,
-    all_coordinates,
     in_order,
     iterated_muscles,
+    of_coordinates,
     path_length,
     places_of_model,
     places_of_set,
@@ -52,7 +52,8 @@ class MuscleChain:
 
     dofs, muscles: names, in the order of the arguments and results. muscle_parameters: the numbers of the Hill model.
     factors: names of further arguments, which follow the others in every function. iterated: muscles whose paths the
-    path engine finds by iteration, so that functions with them have no C code.
+    path engine finds by iteration, so that functions with them have no C code. dependent: coordinates of an OpenSim
+    model that closed loops determine, found by iteration; functions with them take matrices (MX), not scalars (SX).
 
     length(q) (n,) [m]; moment_arm(q) (m, n) [m], -dL/dq; velocity(q, qd) (n,) [m/s]; force(q, qd, a) (n,) [N]: tendon
     forces at activations a (n,); moment(q, qd, a) (m,) [N m]. Rigid tendons: fiber(q, qd), which returns length [m],
@@ -76,6 +77,7 @@ class MuscleChain:
     moment: Any
     capacity: Any = None
     passive: Any = None
+    dependent: tuple[str, ...] = ()
     engine: Any = field(default=None, repr=False)
 
     def sharing_program(self, cost: Cost | str = USUAL_COST) -> "SharingProgram":
@@ -188,8 +190,8 @@ def muscle_chain(
 
     Lengths and forces equal `muscle_geometry` and `muscle_state` (passive forces as in "table"). Paths of an OpenSim
     model are the shortest ones, as in `OpenSimGeometry.length`. The tendons of its muscles over several objects are
-    longer by the difference from OpenSim's length in the neutral pose. Elastic tendons are in equilibrium at a constant
-    tendon length.
+    longer by the difference from OpenSim's length in the neutral pose. The model may have paths that are functions of
+    coordinates, and closed loops. Elastic tendons are in equilibrium at a constant tendon length.
 
     Args:
         body: a subject (`human_model`), or an OpenSim model (`read_osim`); the standard subject unless given.
@@ -240,6 +242,7 @@ class _Paths:
     length: Any
     iterated: tuple[str, ...]
     engine: IteratedPaths | None
+    dependent: tuple[str, ...] = ()
 
 
 def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Paths:
@@ -280,7 +283,7 @@ def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Path
 
     q = ca.SX.sym("q", len(joints))
     places = places_of_set(model, paths, dict(zip(joints, ca.vertsplit(q), strict=True)))
-    return _paths(names, muscles.parameters, paths.layout, (q, places), evaluate)
+    return _paths(names, muscles.parameters, (paths.layout, places), (q, None), evaluate, {})
 
 
 def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
@@ -289,14 +292,6 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     if not chosen:
         raise input_error("models.opensim.no_muscle_named", file=model.file)
     names = [muscle.name for muscle in chosen]
-    if fitted := [muscle.name for muscle in chosen if muscle.by_function is not None]:
-        raise file_error(
-            "unsupported",
-            (model.file, few(fitted)),
-            "the length is a function of coordinates, not a path of points",
-            "muscles whose paths have points",
-            "leave out these muscles, or use the model from which the functions were fitted",
-        )
     crossed = frozenset().union(*(model.crossing[name] for name in names))
     dofs = tuple(
         name for name, coordinate in model.coordinates.items() if name in crossed and not coordinate.locked
@@ -306,8 +301,10 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
         parameters, tendon_slack_length=parameters.tendon_slack_length + tendon_shifts(model, names)
     )
 
+    drawn = tuple(muscle for muscle in chosen if muscle.by_function is None)
+
     def evaluate(numbers: Indices) -> Evaluated:
-        some = [names[k] for k in numbers]
+        some = [drawn[k].name for k in numbers]
 
         def lengths(q: Array) -> tuple[Array, Array]:
             values = dict(zip(dofs, q.T, strict=True))
@@ -316,32 +313,49 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
 
         return lengths
 
-    system, q = path_system(model, tuple(chosen)), ca.SX.sym("q", len(dofs))
-    values = all_coordinates(model, dict(zip(dofs, ca.vertsplit(q), strict=True)))
-    return _paths(dofs, parameters, system.layout, (q, places_of_model(system, values)), evaluate)
+    every = closed_coordinates(model, dofs, "q")
+    by_function = {
+        k: of_coordinates(path.function, [every.values[name] for name in path.coordinates])
+        for k, path in enumerate(muscle.by_function for muscle in chosen)
+        if path is not None
+    }
+    system = path_system(model, drawn) if drawn else None
+    placed = None if system is None else (system.layout, places_of_model(system, every.values))
+    found = _paths(dofs, parameters, placed, (every.symbols, every.closed), evaluate, by_function)
+    return replace(found, dependent=every.dependent)
 
 
 def _paths(
     dofs: tuple[str, ...],
     parameters: MuscleParameters,
-    layout: PathLayout,
-    placed: tuple[Any, Places],
+    placed: tuple[PathLayout, Places] | None,
+    coordinates: tuple[Any, Any],
     evaluate: Callable[[Indices], Evaluated],
+    by_function: Mapping[int, Any],
 ) -> _Paths:
-    """The function of the lengths of all muscles: expressions, and the engine where it iterates."""
-    q, places = placed
-    iterated = iterated_muscles(layout)
-    direct, other = np.flatnonzero(~iterated), np.flatnonzero(iterated)
+    """The function of the lengths of all muscles: expressions, and the engine where it iterates.
+
+    placed: the paths with points, and these as expressions. coordinates: the symbols of the expressions, and the
+    function of the pose whose value they are, None if they are the pose. by_function: number of a muscle -> its length.
+    """
+    symbols, closed = coordinates
+    drawn = np.array([k for k in range(len(parameters.names)) if k not in by_function], dtype=np.intp)
+    lengths, other = dict(by_function), np.zeros(0, np.intp)
+    if placed is not None:
+        layout, places = placed
+        iterated = iterated_muscles(layout)
+        lengths |= {int(drawn[k]): path_length(layout, k, places) for k in np.flatnonzero(~iterated).tolist()}
+        other = np.flatnonzero(iterated)
     pose, parts = ca.MX.sym("q", len(dofs)), list[tuple[list[int], Any]]()
-    if direct.size:
-        lengths = [path_length(layout, k, places) for k in direct.tolist()]
-        parts.append((direct.tolist(), ca.Function("paths", [q], [ca.vertcat(*lengths)])(pose)))
+    if lengths:
+        paths = ca.Function("paths", [symbols], [ca.vertcat(*lengths.values())])
+        parts.append((list(lengths), paths(pose if closed is None else closed(pose))))
     engine = None
     if other.size:
         engine = IteratedPaths(evaluate(other), (len(other), len(dofs)))
-        parts.append((other.tolist(), engine(pose)))
+        parts.append((drawn[other].tolist(), engine(pose)))
     length = ca.Function("length", [pose], [in_order(parts)], ["q"], ["length"])
-    return _Paths(dofs, parameters, length, tuple(parameters.names[k] for k in other), engine)
+    return _Paths(dofs, parameters, length, tuple(parameters.names[drawn[k]] for k in other), engine)
 
 
 def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: float) -> MuscleChain:
@@ -387,6 +401,7 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         velocity=function("velocity", moving, {"velocity": velocity}),
         force=function("force", driven, {"force": force}),
         moment=function("moment", driven, {"moment": -gradient.T @ force}),
+        dependent=paths.dependent,
         engine=paths.engine,
         **parts,
     )

@@ -29,16 +29,12 @@ from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
 from musclesolve.muscles.paths.paths import NaturalSpline, Paths
 
 _NUMBER = count()
-KINDS = {
-    "LoopCoordinate": "the coordinates of a closed loop",
-    "TurnedComponent": "a ball joint",
-    "ArcComponent": "an arc of constant curvature",
-}
-"""Functions of coordinates without an expression, in words."""
 
 
 def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
     """A function of coordinates of an OpenSim model, for expressions of the coordinates."""
+    if all(isinstance(value, int | float) for value in x):
+        return float(function.value(np.array([x], dtype=float))[0])
     match function:
         case functions.Constant():
             return function.constant
@@ -59,14 +55,40 @@ def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
             return piecewise(x[0], function.knots, function.coefficients)
         case functions.Scaled():
             return function.scale * of_coordinates(function.function, x)
-    name = type(function).__name__
+        case functions.TurnedComponent():
+            turned = ca.SX(ca.DM(function.vector))
+            for axis, angle in zip(np.eye(3)[::-1], x[::-1], strict=True):
+                turned = rotation_about(axis, angle) @ turned
+            return turned[function.component]
+        case functions.ArcComponent():
+            return _arc_component(function, x)
     raise input_error(
         "unsupported",
         where="ms.symbolic",
-        problem=f"a joint or coupler of the model follows {KINDS.get(name, name)}, which has no expression here",
-        expected="constants, lines, polynomials, sines and splines of coordinates",
+        problem=f"a joint, coupler or path of the model follows a {type(function).__name__}, which is no expression",
+        expected="constants, lines, polynomials, sines, splines, turned vectors and arcs of coordinates",
         remedy="take the numeric functions, ms.opensim_problem and ms.share_model, which have all of them",
     )
+
+
+def _arc_component(function: functions.ArcComponent, x: list[Any]) -> Any:
+    """See `ArcComponent`; by a series where the arc is nearly straight."""
+    a, b = (value + float(neutral) for value, neutral in zip(x, function.neutral, strict=True))
+    side = -ca.sin(b), 1.0, ca.cos(b) * ca.sin(a)
+    u = ca.fmin(side[0] ** 2 + side[2] ** 2, 1.0 - 1e-9)
+    s = ca.sqrt(ca.fmax(u, 0.5 * functions.NEAR_STRAIGHT))
+    near = u < functions.NEAR_STRAIGHT
+    along = ca.if_else(near, _series(functions.ALONG, u), s / ca.asin(s))
+    sagitta = ca.if_else(near, _series(functions.SAGITTA, u), 1.0 / (1.0 + ca.sqrt(1.0 - s**2)))
+    height = along if function.component == 1 else along * sagitta
+    return function.length * height * side[function.component]
+
+
+def _series(coefficients: Array, u: Any) -> Any:
+    value: Any = 0.0
+    for coefficient in reversed(coefficients.tolist()):
+        value = value * u + coefficient
+    return value
 
 
 def _product(factors: list[Any]) -> Any:
@@ -500,12 +522,12 @@ def _from_vector(vector: list[Any]) -> Any:
 
 
 def all_coordinates(model: OpenSimModel, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Every coordinate of an OpenSim model: chosen, at its default, or by its coupler (`coordinate_values`)."""
+    """Every coordinate of an OpenSim model: chosen, else at its default or by its coupler (`coordinate_values`)."""
     values = {name: chosen.get(name, coordinate.default) for name, coordinate in model.coordinates.items()}
     for coupler in model.couplers:
-        values[coupler.dependent] = of_coordinates(
-            coupler.function, [values[name] for name in coupler.independent]
-        )
+        if coupler.dependent not in chosen:
+            arguments = [values[name] for name in coupler.independent]
+            values[coupler.dependent] = of_coordinates(coupler.function, arguments)
     return values
 
 

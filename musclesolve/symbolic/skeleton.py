@@ -31,7 +31,8 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
-from musclesolve.symbolic.path_length import Pose, all_coordinates, model_poses, rotation_about, tree_poses
+from musclesolve.symbolic.closed_loops import ClosedCoordinates, closed_coordinates, links_of
+from musclesolve.symbolic.path_length import Pose, model_poses, rotation_about, tree_poses
 
 ROOT = ("origin_x", "origin_y", "origin_z", "turn_y", "turn_x", "turn_z")
 """Coordinates of the base of a subject: position of the origin of its standing layout [m], and angles [rad] of the
@@ -71,11 +72,14 @@ class Skeleton:
             six are the force and the moment about its origin that nothing supplies, in axes of the laboratory.
         reactions: reactions(c, cd, cdd, w) (6, J): force [N] and moment [N m] that the proximal body and all muscles
             together exert on the distal body of each joint, about `joints`' centers.
-        joints: names of the bodies beyond the joints.
+        joints: names of the bodies beyond the joints. Joints within closed loops, whose constraints bear a part of the
+            force, are not among them.
         left_out: forces of an OpenSim model that these functions do not have: springs, ligaments, limits.
         natural: functions of natural coordinates; None for an OpenSim model.
         root: the six coordinates of a base that nothing holds; none for a body that is fixed to the ground.
         shifts: the coordinates of the root that are lengths [m].
+        dependent: the coordinates that closed loops determine, found by iteration. Functions with them take matrices
+            (MX), not scalars (SX).
     """
 
     dofs: tuple[str, ...]
@@ -89,11 +93,14 @@ class Skeleton:
     natural: NaturalSkeleton | None
     root: tuple[str, ...]
     shifts: tuple[str, ...]
+    dependent: tuple[str, ...] = field(default=(), kw_only=True)
     _c: Any = field(repr=False)
     _generalized: Any = field(
         repr=False
     )  # forces that do work on the rates of the coordinates, all n of them
-    _poses: Mapping[str, Pose] = field(repr=False)
+    _poses: Mapping[str, Pose] = field(repr=False)  # expressions of _symbols
+    _symbols: Any = field(repr=False)
+    _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
 
     def markers(self, places: Mapping[str, tuple[str, Sequence[float]]]) -> Any:
         """Function of c: positions (3, P) [m] of P points that are fixed on bodies.
@@ -122,15 +129,20 @@ class Skeleton:
             raise input_error(
                 "missing_argument", where="places", problem="there is no point", expected=expected
             )
-        return ca.Function("markers", [self._c], [ca.horzcat(*columns)], ["c"], ["position"])
+        position = ca.horzcat(*columns)
+        if self._closed is not None:
+            position = ca.Function("placed", [self._symbols], [position])(self._closed(self._c))
+        return ca.Function("markers", [self._c], [position], ["c"], ["position"])
 
     @cached_property
     def mass(self) -> Any:
         """Function of c: the mass matrix M of the coordinates (n, n); the kinetic energy is cd^T M cd / 2."""
-        c, rest = self._c, ca.SX.zeros(len(self.dofs))
-        cdd, none = ca.SX.sym("cdd", len(self.dofs)), ca.SX.zeros(6 * len(self.loads))
+        kind = type(self._c)
+        c, rest = self._c, kind.zeros(len(self.dofs))
+        cdd, none = kind.sym("cdd", len(self.dofs)), kind.zeros(6 * len(self.loads))
         force = self._generalized(c, rest, cdd, none)
-        return ca.Function("mass", [c], [ca.jacobian(force, cdd)], ["c"], ["mass"])
+        slope = ca.Function("slope", [c, cdd], [ca.jacobian(force, cdd)])
+        return ca.Function("mass", [c], [slope(c, rest)], ["c"], ["mass"])
 
 
 def skeleton(body: Model | OpenSimModel | None = None, loads: str | Sequence[str] = ()) -> Skeleton:
@@ -301,6 +313,7 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         _c=c,
         _generalized=generalized,
         _poses=poses,
+        _symbols=c,
     )
 
 
@@ -317,36 +330,71 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
             "mass, mass center and inertia of every body",
             "mend them in the model",
         )
-    c, cd, cdd, wrenches = _symbols(len(dofs), loads, model.bodies)
-    poses = model_poses(model, all_coordinates(model, dict(zip(dofs, ca.vertsplit(c), strict=True))))
+    every = closed_coordinates(model, dofs, "c")
+    c = every.symbols
+    _, cd, cdd, wrenches = _symbols(c.numel(), loads, model.bodies)
+    poses = model_poses(model, every.values)
     masses = {name: of for name, of in model.masses.items() if of.mass > 0.0}
     parts, tau = _needed(poses, masses, np.asarray(model.gravity), wrenches, (c, cd, cdd))
+    linked = [{frame.body for frame in link.frames} for link in links_of(model)]
     joints: dict[str, tuple[list[str], Any]] = {}
     for joint in model.joints:
         beyond = [joint.outboard.body]
         for other in model.joints:  # ordered from the base
             if other.inboard.body in beyond:
                 beyond.append(other.outboard.body)
+        if any(len(ends.intersection(beyond)) == 1 for ends in linked):
+            continue  # a constraint bears a part of the force
         rotation, shift = poses[joint.outboard.body]
         joints[joint.outboard.body] = beyond, shift + rotation @ joint.outboard.position
     free = {name for joint in model.roots if len(joint.coordinates) == FREE for name in joint.coordinates}
     shifts = {name for joint in model.roots for axis in joint.translations for name in axis.coordinates}
     w, origins = ca.vertcat(*wrenches.values()), (poses[name][1] for name in model.bodies)
+    given = {"c": c, "cd": cd, "cdd": cdd, "w": w}
+    pose = _function("pose", {"c": c}, ca.horzcat(*origins))
+    generalized = _function("inverse_dynamics", given, tau)
+    reactions = _function("reactions", given, _reactions(parts, joints))
+    if every.closed is not None:
+        pose = every.after(pose, ("c", "pose"))
+        c, generalized, reactions = _along_loops(every, generalized, reactions)
     return Skeleton(
         dofs=dofs,
         bodies=tuple(model.bodies),
         loads=loads,
         joints=tuple(joints),
         left_out=tuple(device.name for device in model.devices),
-        pose=_function("pose", {"c": c}, ca.horzcat(*origins)),
-        inverse_dynamics=_function("inverse_dynamics", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
-        reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
+        pose=pose,
+        inverse_dynamics=generalized,
+        reactions=reactions,
         natural=None,
         root=tuple(name for name in dofs if name in free),
         shifts=tuple(name for name in dofs if name in free and name in shifts),
+        dependent=every.dependent,
         _c=c,
-        _generalized=_function("generalized", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
+        _generalized=generalized,
         _poses=poses,
+        _symbols=every.symbols,
+        _closed=every.closed,
+    )
+
+
+def _along_loops(every: ClosedCoordinates, generalized: Any, reactions: Any) -> tuple[Any, Any, Any]:
+    """Independent coordinates c, MX, and the functions of them: generalized forces and reactions.
+
+    The constraints of loops do no work: tau = (dz/dc)^T tau_z with all coordinates z of `every.symbols`.
+    """
+    count = len(every.dofs)
+    c, cd, cdd = (ca.MX.sym(name, count) for name in ("c", "cd", "cdd"))
+    w = ca.MX.sym("w", generalized.size1_in(3))
+    z = every.closed(c)
+    zd = ca.jtimes(z, c, cd)
+    zdd = ca.jtimes(zd, c, cd) + ca.jtimes(z, c, cdd)
+    given = {"c": c, "cd": cd, "cdd": cdd, "w": w}
+    tau = ca.jtimes(z, c, generalized(z, zd, zdd, w), True)
+    return (
+        c,
+        _function("inverse_dynamics", given, tau),
+        _function("reactions", given, reactions(z, zd, zdd, w)),
     )
 
 

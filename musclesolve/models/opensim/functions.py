@@ -146,7 +146,7 @@ class TurnedComponent(ByPartials):
         return np.asarray(turned[:, self.component])
 
 
-_TERMS, _NEAR = 14, 0.05
+_TERMS, NEAR_STRAIGHT = 14, 0.05
 """Number of terms of a series in u, and u up to which it is used: its error is below 1e-17 there."""
 
 
@@ -162,14 +162,15 @@ def _bend_series() -> tuple[Array, Array]:
     return inverse, sagitta
 
 
-_ALONG, _SAGITTA = _bend_series()
+ALONG, SAGITTA = _bend_series()
+"""Of an arc with the sine s of its bend, u = s^2."""
 
 
 def _bend_parts(u: Array) -> tuple[list[Array], list[Array]]:
     """V = s / t and h = (1 - cos t) / u of the angle t = asin(s), u = s^2, with their first two derivatives by u."""
     parts: tuple[list[Array], list[Array]] = [], []
     u = np.clip(u, 0.0, 1.0 - 1e-9)
-    far = np.maximum(u, 0.5 * _NEAR)
+    far = np.maximum(u, 0.5 * NEAR_STRAIGHT)
     s, c = np.sqrt(far), np.sqrt(1.0 - far)
     t = np.arcsin(s)
     # by t: v = sin t / t and h = 1 / (1 + cos t); du/dt = 2 s c
@@ -178,13 +179,13 @@ def _bend_parts(u: Array) -> tuple[list[Array], list[Array]]:
         (s / t, c / t - s / t**2, -s / t - 2.0 * c / t**2 + 2.0 * s / t**3),
         (1.0 / (1.0 + c), s / (1.0 + c) ** 2, c / (1.0 + c) ** 2 + 2.0 * far / (1.0 + c) ** 3),
     )
-    for series, (value, first, second), part in zip((_ALONG, _SAGITTA), of_angle, parts, strict=True):
+    for series, (value, first, second), part in zip((ALONG, SAGITTA), of_angle, parts, strict=True):
         closed = value, first / slope, (second - first * twist / slope) / slope**2
         for order, exact in enumerate(closed):
             near = (
                 np.polynomial.Polynomial(series).deriv(order) if order else np.polynomial.Polynomial(series)
             )
-            part.append(np.where(u < _NEAR, near(u), exact))
+            part.append(np.where(u < NEAR_STRAIGHT, near(u), exact))
     return parts
 
 

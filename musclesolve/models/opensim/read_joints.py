@@ -50,7 +50,7 @@ from musclesolve.models.opensim.xml_tree import FARTHEST, Context, Element, func
 _STEPS = 50
 _CLOSED = 1e-12
 """Largest step of a solved loop [rad or m]."""
-_OPEN = 1e-6
+OPEN = 1e-6
 """Largest violation of a closed loop [m or rad]."""
 _RANK = 1e-6
 """Least singular value of the Jacobian, beside the largest one, of a constraint that removes a freedom."""
@@ -87,7 +87,7 @@ class Loop:
             if not np.abs(step).max(initial=0.0) > _CLOSED:
                 break
         gap = np.abs(self.gap(values)[0]).max(axis=1, initial=0.0)
-        if (open_at := np.flatnonzero(~(gap < _OPEN))).size:
+        if (open_at := np.flatnonzero(~(gap < OPEN))).size:
             names = list(self.tree.coordinates)
             pose = {names[k]: round(float(values[open_at[0], k]), 4) for k in self.independent}
             raise file_error(

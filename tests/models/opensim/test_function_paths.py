@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from function_paths import COEFFICIENTS, KNEE_AND_ANKLE, function_path, with_function
 from plain_leg import TEXT, save_leg
 from recorded_data import recorded
 from refusals import refused
@@ -13,29 +14,6 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.models.opensim import opensim_geometry
 from musclesolve.models.opensim.read_model import with_function_paths
-
-COEFFICIENTS = np.array([0.3, 0.02, -0.03, 0.04, 0.05, -0.06])
-"""Of 1, b, b^2, a, a b, a^2: the last coordinate fastest."""
-
-
-def function_path(name: str, coordinates: str, kind: str = "MultivariatePolynomialFunction") -> str:
-    """A path by a polynomial of second order of two coordinates."""
-    return (
-        f'<FunctionBasedPath name="{name}"><coordinate_paths>{coordinates}</coordinate_paths><length_function><{kind}>'
-        f"<coefficients>{' '.join(map(str, COEFFICIENTS))}</coefficients><dimension>2</dimension><order>2</order>"
-        f"</{kind}></length_function></FunctionBasedPath>"
-    )
-
-
-KNEE_AND_ANKLE = "/jointset/knee_r/knee_angle_r /jointset/ankle_r/ankle_angle_r"
-
-
-def with_function(path: Path, text: str = TEXT) -> Path:
-    """The plain leg whose soleus is a function of knee and ankle, without points."""
-    start = text.index('<GeometryPath name="path">', text.index('name="soleus_r"'))
-    end = text.index("</GeometryPath>", start) + len("</GeometryPath>")
-    path.write_text(text[:start] + function_path("path", KNEE_AND_ANKLE) + text[end:], encoding="utf-8")
-    return path
 
 
 def beside(folder: Path, *paths: str) -> Path:
@@ -191,9 +169,3 @@ EXPECTED: dict[str, tuple[float, float, float]] = {
     "gasmed_r": (0.5315229837199489, 0.0, 0.02150089365868443),
 }
 """Length [m], arms about hip flexion and knee angle [m] of OpenSim 4.6 (ModOpReplacePathsWithFunctionBasedPaths)."""
-
-
-def test_symbolic_muscles_need_points(tmp_path: Path) -> None:
-    model = ms.read_osim(with_function(tmp_path / "leg.osim"))
-    with refused("unsupported", "soleus_r"):
-        ms.symbolic.muscle_chain(model)
