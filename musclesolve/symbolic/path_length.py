@@ -22,7 +22,7 @@ from musclesolve.models.opensim.model import Joint, OpenSimModel
 from musclesolve.muscles.curves.millard_2013 import Tabulated
 from musclesolve.muscles.elastic.elastic_muscles import SampledCurves
 from musclesolve.muscles.paths.engine import PathLayout
-from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HELD
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, HELD, SPHERE
 from musclesolve.muscles.paths.kernel.cylinder import ROUND_OFF
 from musclesolve.muscles.paths.kernel.placing import NEARLY_ZERO
 from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
@@ -207,9 +207,9 @@ class Contact(NamedTuple):
 
 
 def iterated_muscles(layout: PathLayout) -> np.ndarray:
-    """Mask (n,) of the muscles whose paths are found by iteration: over several objects, an ellipsoid, or held."""
+    """Mask (n,) of muscles whose paths are found by iteration: over several objects, ellipsoids, tori, or held."""
     wraps = np.bincount(layout.wrap_muscle, minlength=layout.muscles)
-    others = (layout.kind == ELLIPSOID) | (np.abs(layout.side_sign) == HELD)
+    others = ~np.isin(layout.kind, (CYLINDER, SPHERE)) | (np.abs(layout.side_sign) == HELD)
     curved = layout.wrap_muscle[others[layout.wrap_object]]
     return np.asarray((wraps > 1) | np.isin(np.arange(layout.muscles), curved))
 

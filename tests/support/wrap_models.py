@@ -32,7 +32,8 @@ class Thing:
             "WrapCylinder": f"<radius>{self.radii[0]:.6f}</radius><length>0.5</length>",
             "WrapSphere": f"<radius>{self.radii[0]:.6f}</radius>",
             "WrapEllipsoid": f"<dimensions>{_text(self.radii)}</dimensions>",
-            "WrapTorus": "<inner_radius>0.02</inner_radius><outer_radius>0.05</outer_radius>",
+            "WrapTorus": f"<inner_radius>{0.2 * self.radii[0]:.6f}</inner_radius>"
+            f"<outer_radius>{self.radii[1]:.6f}</outer_radius>",
         }[self.kind]
         return (
             f"<active>true</active><xyz_body_rotation>{_text(self.turn)}</xyz_body_rotation>"

@@ -173,7 +173,10 @@ class OpenSimPoint:
 
 @dataclass(frozen=True, eq=False)
 class WrapSurface:
-    """A wrap object: its frame on a body, radii (3,) [m] and length [m]; side: "all", "+x", "-x", ... of its axes."""
+    """A wrap object: its frame on a body, radii (3,) [m] (of a torus: tube, ring, 0) and length [m].
+
+    side: "all", "+x", "-x", ... of its axes.
+    """
 
     name: str
     kind: str

@@ -22,6 +22,7 @@ import numpy as np
 from muscle_db import load
 from muscle_db.model import (
     LEG_DOFS,
+    WRAP_KINDS,
     ActiveRange,
     Deviation,
     MovingFrame,
@@ -537,6 +538,14 @@ class _Writer:
 
     def _wrap(self, wrap: Wrap, carrier: dict[str, str]) -> PathWrap:
         surface = self.model.surfaces[wrap.surface]
+        if surface.kind not in WRAP_KINDS:
+            raise file_error(
+                "unsupported",
+                self.model.file,
+                f"the wrap object {surface.name} is a {surface.kind}",
+                f"{', '.join(WRAP_KINDS)}: wrap objects of a muscle set",
+                "leave out its muscles",
+            )
         body = surface.frame.body
         frame = carrier[self.leg.frame_of_body[body]]
         name = _plain(wrap.surface)

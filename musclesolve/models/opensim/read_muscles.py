@@ -216,7 +216,12 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     )
 
 
-_SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
+_SURFACES = {
+    "WrapCylinder": "cylinder",
+    "WrapSphere": "sphere",
+    "WrapEllipsoid": "ellipsoid",
+    "WrapTorus": "torus",
+}
 _OBSTACLES = {"ContactCylinder": "cylinder", "ContactSphere": "sphere"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 
@@ -259,11 +264,20 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
     frame = Frame(base.body, rotation, base.place(element.require("translation").vector()))
     if kind == "ellipsoid":
         radii = element.require("dimensions").vector()
+    elif kind == "torus":
+        radii = np.array([element.require(f"{part}_radius").number() for part in ("inner", "outer")] + [0.0])
+        if not 0.0 < radii[0] < radii[1]:
+            element.fail(
+                "bad_model",
+                f"inner_radius {radii[0]:g} and outer_radius {radii[1]:g}",
+                "a positive radius of the tube, smaller than the one of the ring [m]",
+                "correct them",
+            )
     else:
         radius = element.require("radius").number()
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
     length = element.require("length").number() if kind == "cylinder" else 0.0
-    if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
+    if min(radii[:2]) <= 0.0 or (kind in ("sphere", "ellipsoid") and radii[2] <= 0.0):
         element.fail("bad_model", "a radius is not positive", "radii [m]", "correct it")
     side = context.property(element, "quadrant")
     word = side.text.strip().lower() if side is not None and side.words() else "all"

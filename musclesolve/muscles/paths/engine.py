@@ -23,7 +23,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     WorkArrays,
 )
 
-KINDS = ("cylinder", "sphere", "ellipsoid")
+KINDS = ("cylinder", "sphere", "ellipsoid", "torus")
 _SIGNS = {"al": 0.0, "+": 1.0, "-": -1.0, "held +": HELD}
 METHODS = ("hybrid", "midpoint", "axial")
 """OpenSim's methods for a path around an ellipsoid (kernel/ellipsoid_plane.py)."""
@@ -34,9 +34,10 @@ class PathLayout:
     """Paths of n muscles through points (P), and wrap objects (O) that some of them touch (W path wraps).
 
     point_muscle (P,): muscle of each point, muscle after muscle, points in the order of the path, at least one for
-    every muscle. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m]
-    of cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie,
-    sign 0: either, HELD: always. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order;
+    every muscle. kind (O,): index into `KINDS`; radii (O, 3) [m], of a cylinder in the first place, of a torus the tube
+    and the ring; half_length (O,) [m] of cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of
+    the surface on which paths lie, sign 0: either, HELD: always. wrap_muscle, wrap_object (W,): one muscle after the
+    other, in OpenSim's order;
     wrap_first, wrap_last (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into
     `METHODS`, hybrid if None.
     """
@@ -232,7 +233,7 @@ def solve_paths(
         center: of the wrap objects (T, O, 3) [m].
         rotation: their axes as columns, (T, O, 3, 3).
         as_opensim: lengths as OpenSim 4 reports them and gradients that give its moment arms, which are not their
-            derivatives: see kernel/cylinder.py, ellipsoid_plane.py and wrapping.py.
+            derivatives: see kernel/cylinder.py, ellipsoid_plane.py, torus.py and wrapping.py.
     """
     rules = int(OPENSIM if as_opensim else SHORTEST_PATH)
     out = _run(layout, PoseArrays(position, on, center, rotation), _NO_LINES, rules)

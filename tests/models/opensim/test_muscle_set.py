@@ -198,8 +198,8 @@ def test_refusals(small, tmp_path) -> None:
     about = SetDescription("small", "nobody", 1.7)
     with refused("unknown_name", "femur_r"):
         muscle_set(read_osim(save_model(tmp_path, TEXT.replace("femur_r", "thigh"))), about)
-    with refused("unsupported", "two_r", "WrapTorus"):
-        muscle_set(read_osim(save_model(tmp_path, TEXT.replace("WrapSphere", "WrapTorus"))), about)
+    with refused("unsupported", "two_r", "WrapSphereObst"):
+        muscle_set(read_osim(save_model(tmp_path, TEXT.replace("WrapSphere", "WrapSphereObst"))), about)
     text = TEXT.replace("one_r", "one_l").replace("two_r", "two_l").replace("three_r", "three_l")
     none = text.replace("/bodyset/talus_r</socket_parent_frame>", "/ground</socket_parent_frame>").replace(
         "/bodyset/patella_r</socket_parent_frame>", "/ground</socket_parent_frame>"

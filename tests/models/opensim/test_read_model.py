@@ -39,12 +39,14 @@ def replaced(folder: Path, old: str, new: str) -> Path:
 
 def test_only_what_needs_the_unsupported_is_refused(tmp_path: Path) -> None:
     model = read_osim(
-        save_model(tmp_path, TEXT.replace("WrapSphere", "WrapTorus").replace("UniversalJoint", "ScrewJoint"))
+        save_model(
+            tmp_path, TEXT.replace("WrapSphere", "WrapSphereObst").replace("UniversalJoint", "ScrewJoint")
+        )
     )
-    assert model.unsupported["wrap object bump"] == "WrapTorus"
+    assert model.unsupported["wrap object bump"] == "WrapSphereObst"
     assert model.unsupported["joint ankle_r"] == "ScrewJoint"
     assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
-    with refused("unsupported", "small.osim", "two_r", "bump", "WrapTorus", "talus_r"):
+    with refused("unsupported", "small.osim", "two_r", "bump", "WrapSphereObst", "talus_r"):
         model.chosen(["two_r"])
     with refused("unsupported", "three_r", "talus_r"):
         model.chosen(["three_r"])

@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 
-CYLINDER, SPHERE, ELLIPSOID = np.arange(3)
+CYLINDER, SPHERE, ELLIPSOID, TORUS = np.arange(4)
 HYBRID, MIDPOINT, AXIAL = np.arange(3)
 NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 """Contact of a segment with an object: none; none, because it ends inside; possible; its straight line cuts the
@@ -51,7 +51,7 @@ class LayoutArrays(NamedTuple):
     wrap_object: Indices  # (W,)
     wrap_range: Indices  # (W, 2) first and last point
     kind: Indices  # (O,)
-    radii: Array  # (O, 3) [m]
+    radii: Array  # (O, 3) [m]; of a torus the ones of tube and ring
     half_length: Array  # (O,) [m]
     side_axis: Indices  # (O,)
     side_sign: Array  # (O,) -1, 0, 1 or HELD

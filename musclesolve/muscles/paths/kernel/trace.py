@@ -1,14 +1,15 @@
 """Points along paths, for drawing: the nodes of the chain, and points on the arcs between tangent points.
 
 The path is a shortest one, so an arc is the geodesic that continues the straight segment before it: a helix on a
-cylinder, a great circle on a sphere, on an ellipsoid a geodesic (ellipsoid.py).
+cylinder, a great circle on a sphere, on an ellipsoid or a torus a geodesic (ellipsoid.py, torus.py).
 """
 
 from math import cos, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_for_some, compiled_in_order
-from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HEADING, INVERSE, POINT, TORUS
 from musclesolve.muscles.paths.kernel.ellipsoid import advance
+from musclesolve.muscles.paths.kernel.torus import advance_on_torus
 
 ARC_POINTS = 4
 """Points of an arc between its tangent points."""
@@ -78,8 +79,8 @@ def _begin(poses, out, work, t, item, before, node):
 @compiled_in_order
 def _onwards(layout, work, item, step, number):
     """Set `work.contact` to the point of an arc after a number of steps."""
-    if layout.kind[item] == ELLIPSOID:
-        _onwards_on_ellipsoid(layout, work, item, step, work.matrix)
+    if layout.kind[item] == ELLIPSOID or layout.kind[item] == TORUS:
+        _onwards_on_geodesic(layout, work, item, step, work.matrix)
         return
     radius, along = layout.radii[item, 0], number * step
     around = 1.0
@@ -95,13 +96,16 @@ def _onwards(layout, work, item, step, number):
 
 
 @compiled_for_some
-def _onwards_on_ellipsoid(layout, work, item, step, matrix):
+def _onwards_on_geodesic(layout, work, item, step, matrix):
     """Set `work.contact` to the point one step further; not compiled where `matrix` is None."""
     if matrix is None:
         return
-    for k in range(3):
-        work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
-    for _ in range(STEPS_BETWEEN):
-        advance(work.round, step / STEPS_BETWEEN)
+    if layout.kind[item] == TORUS:
+        advance_on_torus(work.round, layout.radii[item, 0], layout.radii[item, 1], step, STEPS_BETWEEN)
+    else:
+        for k in range(3):
+            work.round[INVERSE + k] = 1.0 / layout.radii[item, k] ** 2
+        for _ in range(STEPS_BETWEEN):
+            advance(work.round, step / STEPS_BETWEEN)
     for k in range(3):
         work.contact[k] = work.round[POINT + k]

@@ -35,10 +35,12 @@ from musclesolve.muscles.paths.kernel.arrays import (
     SHORTEST_PATH,
     SPHERE,
     STAYS_OFF,
+    TORUS,
 )
 from musclesolve.muscles.paths.kernel.cylinder import touch_cylinder
 from musclesolve.muscles.paths.kernel.ellipsoid import touch_ellipsoid
 from musclesolve.muscles.paths.kernel.sphere import touch_sphere
+from musclesolve.muscles.paths.kernel.torus import touch_torus
 
 NONE_YET = int64(0)
 MOST_ROUNDS = 100
@@ -262,12 +264,14 @@ def touch(layout, poses, out, work, t, first, last, wrap):
 
 @compiled_for_some
 def _touch_curved(layout, work, item, wrap, rules, matrix):
-    """Contact with a sphere or an ellipsoid; not compiled where `matrix` is None."""
+    """Contact with a sphere, a torus or an ellipsoid; not compiled where `matrix` is None."""
     if matrix is None:
         return NONE
     axis, sign, radii = layout.side_axis[item], layout.side_sign[item], layout.radii[item]
     if layout.kind[item] == SPHERE:
         return touch_sphere(work.local, radii, axis, sign, rules, work.contact, work.round)
+    if layout.kind[item] == TORUS:
+        return touch_torus(work.local, radii, axis, sign, rules, work.contact, matrix)
     method = layout.wrap_method[wrap]
     return touch_ellipsoid(work.local, radii, axis, sign, method, rules, work.contact, work.round, matrix)
 
