@@ -404,6 +404,8 @@ def _joined(parts: Sequence[Indices]) -> tuple[Indices, Indices]:
 
 NEGLIGIBLE = 1e-3
 """Largest difference of lengths and moment arms that is not corrected or reported [m]."""
+LONG = 3e-3
+"""Difference of lengths above which its pose is reported: the legs of public models have less [m]."""
 
 
 def tendon_shifts(model: OpenSimModel, muscles: Sequence[str]) -> Array:
@@ -448,16 +450,23 @@ def shift_note(muscles: Sequence[str], shift: Array) -> str:
     )
 
 
-def difference_note(geometry: OpenSimGeometry) -> str:
-    """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles."""
-    length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
+def difference_note(
+    geometry: OpenSimGeometry, poses: tuple[OpenSimModel, Mapping[str, Array]] | None = None
+) -> str:
+    """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles.
+
+    poses: the model and values (T,) of its coordinates by name; the sentence then has the pose of a long difference.
+    """
+    by_pose = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf)
+    length = by_pose.max(axis=0)
     arm = np.nan_to_num(np.abs(geometry.moment_arm - geometry.opensim_arm), nan=np.inf)
     arm = arm.max(axis=(0, 1), initial=0.0)
     parts = []
-    for name, dl, dr in zip(geometry.muscles, length, arm, strict=True):
+    for k, (name, dl, dr) in enumerate(zip(geometry.muscles, length, arm, strict=True)):
+        where = "" if poses is None or dl <= LONG else _pose_text(*poses, name, int(by_pose[:, k].argmax()))
         off = [
-            f"{what} {f'{1e3 * by:.1f} mm' if np.isfinite(by) else 'not found there'}"
-            for what, by in (("length", dl), ("moment arm", dr))
+            f"{what} {f'{1e3 * by:.1f} mm' if np.isfinite(by) else 'not found there'}{at}"
+            for what, by, at in (("length", dl, where), ("moment arm", dr, ""))
             if by > NEGLIGIBLE
         ]
         if off:
@@ -467,3 +476,13 @@ def difference_note(geometry: OpenSimGeometry) -> str:
     return (
         f"For wrapped paths OpenSim 4 reports other numbers than the path has, by up to: {', '.join(parts)}."
     )
+
+
+def _pose_text(model: OpenSimModel, values: Mapping[str, Array], muscle: str, frame: int) -> str:
+    """The coordinates under a muscle in a frame, as words."""
+    parts = []
+    for name, column in values.items():
+        if name in model.crossing[muscle] and not model.coordinates[name].locked:
+            is_angle, value = model.coordinates[name].rotational, float(column[frame])
+            parts.append(f"{name} {np.degrees(value):.0f}°" if is_angle else f"{name} {value:.3g}")
+    return f" at {' '.join(parts)}" if parts else ""

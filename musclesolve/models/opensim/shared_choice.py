@@ -303,11 +303,12 @@ def muscles_along(
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
     every = 1 if len(motion.time) <= COMPARED else 4 * len(motion.time) // COMPARED
-    compared = geometry_along(model, choice, motion.frames(slice(None, None, every)))
+    some_frames = motion.frames(slice(None, None, every))
+    compared = geometry_along(model, choice, some_frames)
     geometry, velocity = compared if every == 1 else geometry_along(model, choice, motion, reported=False)
     if len(motion.time) > 1:
         notes += jump_notes(choice.muscles, motion.time, geometry.length, velocity)
-    if differing := difference_note(compared[0]):
+    if differing := difference_note(compared[0], (model, some_frames.by_name(some_frames.value))):
         here = (
             "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
             "OpenSim's lengths, because the tendons of such models were chosen with them."

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 from refusals import refused
 from scipy.signal import butter, filtfilt
 
 from musclesolve import read_osim
 from musclesolve.models.opensim import opensim_geometry
+from musclesolve.models.opensim.geometry import difference_note
 from musclesolve.tables import read_mot
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
@@ -133,3 +135,13 @@ def test_as_opensim_along_the_recorded_walk(recorded_walk: Path) -> None:
     np.testing.assert_allclose(found.length[:, plain], data["length_m"][:, plain], atol=1e-8)
     np.testing.assert_allclose(found.moment_arm[..., plain], data["moment_arm_m"][..., plain], atol=1e-8)
     assert np.abs(found.moment_arm - data["moment_arm_m"]).max() < 2e-3
+
+
+def test_a_long_difference_is_named_with_its_pose() -> None:
+    """TRIlong of arm26 over three objects: 7 mm between the path and OpenSim's length."""
+    model = read_osim(recorded("opensim_models") / "arm26.osim")
+    poses = {"r_shoulder_elev": np.radians([0.0, -2.0]), "r_elbow_flex": np.radians([30.0, 129.0])}
+    geometry = opensim_geometry(model, poses, muscles=["TRIlong", "BRA"])
+    note = difference_note(geometry, (model, poses))
+    assert "TRIlong (length" in note and "mm at r_shoulder_elev -2° r_elbow_flex 129°" in note
+    assert "BRA" not in note and "°" not in difference_note(geometry)
