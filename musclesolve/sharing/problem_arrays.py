@@ -67,6 +67,7 @@ _SHARES = "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divi
 _LARGEST = {
     "moment_arm": (2.0, " m", _METERS),
     "optimal_fiber_length": (1.0, " m", _METERS),
+    "joint_rate": (150.0, " rad/s", "radians/s are expected. Multiply it by pi / 180 if it is in degrees/s."),
     "fiber_velocity": (10.0, " m/s", _METERS),
     "joint_angle": (6.3, " rad", "radians are expected. Multiply it by pi / 180 if it is in degrees."),
     "emg": (5.0, "", _SHARES),
@@ -75,8 +76,8 @@ _LARGEST = {
 
 The largest moment arm of the bundled OpenSim models is 0.14 m (external oblique, gait2392), the longest fiber 0.58 m
 (sartorius, silva_2003), which shortens at 5.8 m/s at most, ten lengths a second. The arm of a translation is at most 1,
-at a pulley 2. In cm most joints have arms beyond 2, in mm even fingers. An angle of a joint is less than one turn. EMG
-in shares of a maximum is at most some times the maximum.
+at a pulley 2. In cm most joints have arms beyond 2, in mm even fingers. An angle of a joint is less than one turn, and
+a pitcher's shoulder turns at 7500 degrees/s, 131 rad/s. EMG in shares of a maximum is at most some times the maximum.
 """
 
 WEAK = 30.0
@@ -229,8 +230,11 @@ def refuse_numbers(
 
 
 def _warn_of_units(values: Mapping[str, Any]) -> None:
-    """Warn of numbers that only another unit explains."""
+    """Warn of numbers that only another unit explains; of rates, and not of the fiber velocities that follow."""
+    rates_warned = False
     for name, (largest, unit, why) in _LARGEST.items():
+        if name == "fiber_velocity" and rates_warned:
+            continue
         array = values.get(name, np.zeros(0))
         ends = () if not array.size else (np.fmin.reduce(array, None), np.fmax.reduce(array, None))
         if all(abs(end) <= largest for end in ends):
@@ -242,6 +246,7 @@ def _warn_of_units(values: Mapping[str, Any]) -> None:
             ]
             text = f"{name} is up to {array.max():.4g}{unit} ({owner}), {why.format(largest, unit)}"
             warn(text, stacklevel=5)
+            rates_warned |= name == "joint_rate"
 
 
 def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:

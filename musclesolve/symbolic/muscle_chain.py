@@ -29,6 +29,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
+from musclesolve.symbolic.chain_function import ChainFunction
 from musclesolve.symbolic.closed_loops import closed_coordinates
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
 from musclesolve.symbolic.path_length import (
@@ -79,6 +80,13 @@ class MuscleChain:
     passive: Any = None
     dependent: tuple[str, ...] = ()
     engine: Any = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        tendon = "elastic" if self.capacity is None else "rigid"
+        more = f", factors {', '.join(self.factors)}" if self.factors else ""
+        return (
+            f"<MuscleChain: {len(self.muscles)} muscles, {tendon} tendons{more}, q = {', '.join(self.dofs)}>"
+        )
 
     def sharing_program(self, cost: Cost | str = USUAL_COST) -> "SharingProgram":
         """The static optimization of the muscles with rigid tendons, out of the pose.
@@ -138,6 +146,11 @@ class SharingProgram:
     g: Any
     p: Any
 
+    def __repr__(self) -> str:
+        return (
+            f"<SharingProgram: {self.cost.label}, {self.x.numel()} activations, {self.p.numel()} numbers p>"
+        )
+
     @property
     def nlp(self) -> dict[str, Any]:
         """The program for `casadi.nlpsol`: x, f, g, p."""
@@ -146,6 +159,7 @@ class SharingProgram:
     def problem(self, q: ArrayLike, qd: ArrayLike, moment: ArrayLike) -> Problem:
         """The problem of one pose for `ms.solve`; q, qd, moment (m,) [rad, rad/s, N m]."""
         chain, parameters = self.chain, self.chain.muscle_parameters
+        q, qd = (ca.DM(np.asarray(each, dtype=float)) for each in (q, qd))
         fiber_length, fiber_velocity, cosine = map(_row, chain.fiber(q, qd))
         capacity, passive = _row(chain.capacity(q, qd)), _row(chain.passive(q, qd))
         arm = np.array(chain.moment_arm(q))
@@ -235,7 +249,7 @@ def muscle_chain(
 
 @dataclass(frozen=True, eq=False)
 class _Paths:
-    """Muscles with the function of their lengths, and the names of those whose paths are found by iteration."""
+    """Muscles with the function of their lengths, the iterated ones, and the coordinates that are angles."""
 
     dofs: tuple[str, ...]
     parameters: MuscleParameters
@@ -243,6 +257,7 @@ class _Paths:
     iterated: tuple[str, ...]
     engine: IteratedPaths | None
     dependent: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
 
 
 def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Paths:
@@ -283,7 +298,8 @@ def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Path
 
     q = ca.SX.sym("q", len(joints))
     places = places_of_set(model, paths, dict(zip(joints, ca.vertsplit(q), strict=True)))
-    return _paths(names, muscles.parameters, (paths.layout, places), (q, None), evaluate, {})
+    found = _paths(names, muscles.parameters, (paths.layout, places), (q, None), evaluate, {})
+    return replace(found, turns=names)
 
 
 def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
@@ -322,7 +338,8 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     system = path_system(model, drawn) if drawn else None
     placed = None if system is None else (system.layout, places_of_model(system, every.values))
     found = _paths(dofs, parameters, placed, (every.symbols, every.closed), evaluate, by_function)
-    return replace(found, dependent=every.dependent)
+    turns = tuple(name for name in dofs if model.coordinates[name].rotational)
+    return replace(found, dependent=every.dependent, turns=turns)
 
 
 def _paths(
@@ -370,10 +387,14 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
     gradient = ca.jacobian(length, q)
     velocity = gradient @ qd
 
+    muscles = parameters.names
+    entries = {"q": paths.dofs, "qd": paths.dofs, "a": muscles} | dict.fromkeys(numbers, muscles)
+
     def function(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
         inputs = inputs | numbers
         dense = [ca.densify(value) for value in outputs.values()]
-        return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
+        made = ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
+        return ChainFunction(made, entries | {SIZE: (SIZE,)}, paths.turns)
 
     pose, moving = {"q": q}, {"q": q, "qd": qd}
     driven, parts = moving | {"a": activation}, dict[str, Any]()

@@ -131,6 +131,17 @@ def test_bad_angles_are_named(angles, words):
         ms.muscle_geometry(angles)
 
 
+def test_rates_in_degrees_are_named():
+    bent, fast = {"knee_flexion_r": 0.5}, {"knee_flexion_r": [4.0, -300.0]}
+    for of_rates in (
+        lambda: ms.muscle_geometry(bent, fast),
+        lambda: ms.pose_problem(bent, fast, {"knee_flexion_r": 20.0}),
+    ):
+        with refused("bad_number", "knee_flexion_r", "-300 rad/s", "numpy.radians(rate)"):
+            of_rates()
+    ms.muscle_geometry(bent, {"knee_flexion_r": np.radians([4.0, -300.0])})
+
+
 def test_a_set_by_its_name_or_file(tmp_path):
     by_name = ms.muscle_geometry({"knee_flexion_r": 1.0}, muscles="rajagopal_2023")
     loaded = muscle_db.load("rajagopal_2023")

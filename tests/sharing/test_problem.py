@@ -251,6 +251,8 @@ def test_numbers_in_another_unit_are_warned_of():
         problem(fiber_velocity=[-300.0, 20.0, 10.0])
     with pytest.warns(UserWarning, match=r"joint_angle is up to 60 rad \(dof_1\), .* degrees"):
         problem(joint_angle=[2.0, -60.0])
+    with pytest.warns(UserWarning, match=r"joint_rate is up to 300 rad/s \(dof_0\), .* degrees/s"):
+        problem(joint_rate=[-300.0, 2.0])
     with pytest.warns(UserWarning, match="optimal_fiber_length is up to 9 m"):
         problem(optimal_fiber_length=np.array([9.0, 5.0, 7.0]))
     with pytest.warns(UserWarning, match=r"emg is up to 80 \(muscle_1\), .* percent"):
@@ -267,7 +269,12 @@ def test_numbers_in_another_unit_are_warned_of():
 def test_a_moment_that_muscles_do_not_serve_is_no_other_unit():
     """Another moment is produced, no muscle crosses any joint, a coordinate is a translation, or muscles are weak."""
     problem(moment=np.where(np.arange(2) == 1, 1e6, MOMENT))
-    problem(moment_arm=np.sign(ARM), fiber_velocity=[5.0, -5.0, 0.0], joint_angle=[6.2, -6.2])
+    problem(
+        moment_arm=np.sign(ARM),
+        fiber_velocity=[5.0, -5.0, 0.0],
+        joint_angle=[6.2, -6.2],
+        joint_rate=[131.0, 0.0],
+    )
     problem(moment_arm=0.0 * ARM)
     problem(force_capacity=0.001 * CAPACITY)
 

@@ -87,3 +87,16 @@ def test_no_frames_are_no_fault():
     )
     assert ms.trajectory.solve_rate_limited(none, [], "stress_cubed").solution.activation.shape == (0, 3)
     assert ms.sharing.strength_margin(none, [none.muscle[0]]).strength.shape == (0,)
+
+
+def test_what_is_no_cost_is_refused_with_the_step_that_lacks():
+    """The record of a cost is called, a class makes an object, a cost over frames goes into a program."""
+    over_frames = ms.sharing.motion_cost("smooth", lambda activation, force, data: activation[0, 0])
+    for wrong, remedy in (
+        (ms.costs()["stress_cubed"], 'ms.costs()["stress_cubed"]()'),
+        (Effort, "Effort()"),
+        (over_frames, "ms.sharing.program(problem, cost, motion_costs=[...])"),
+    ):
+        with refused("unknown_name", remedy):
+            ms.solve(ELBOW, wrong)
+    assert ms.solve(ELBOW, ms.costs()["stress_cubed"]()).solved.all()

@@ -229,3 +229,41 @@ def test_muscles_of_a_foreign_family_are_refused():
     strange = replace(muscles.parameters, families=((Foreign(), np.arange(43)),))
     with refused("unknown_name", "foreign"):
         ms.symbolic.muscle_chain(subject(1.75), replace(muscles, parameters=strange))
+
+
+def test_the_chain_says_what_it_is_and_refuses_inputs_by_the_names_of_its_angles():
+    chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+    assert repr(chain).startswith(
+        "<MuscleChain: 43 muscles, rigid tendons, q = hip_flexion_r, hip_adduction_r"
+    )
+    program = chain.sharing_program("stress_cubed")
+    assert repr(program) == "<SharingProgram: stress_cubed, 43 activations, 64 numbers p>"
+    with refused("bad_value", "q of chain.length", "(3,)", "7 numbers", "knee_flexion_r"):
+        chain.length(np.zeros(3))
+    with refused("bad_value", "(3, 1)"):
+        chain.length(ca.MX.sym("q", 3))
+    with refused("bad_value", "q of chain.moment_arm", "chain.dofs"):
+        chain.moment_arm({"knee_flexion_r": 1.0})
+    with refused("bad_value", "a of chain.force", "43 numbers"):
+        chain.force(np.zeros(7), np.zeros(7), np.zeros(5))
+    with refused("bad_value", "qd, a"):
+        chain.force(np.zeros(7))
+    with refused("bad_value", "'p'"):
+        chain.length(p=0.0)
+    with refused("bad_value", "(6, 1)", "hip_flexion_r"):
+        program.problem(np.zeros(6), np.zeros(7), np.zeros(7))
+    assert chain.length(np.zeros((7, 3))).shape == (43, 3)  # three poses, as CasADi takes them
+    assert chain.length(q=np.zeros(7))["length"].shape == (43, 1)
+
+
+def test_angles_and_rates_of_a_chain_in_degrees_are_warned_of():
+    chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+    bent, still = np.radians([30.0, 0, 0, 40.0, 0, 0, 0]), np.zeros(7)
+    with pytest.warns(UserWarning, match=r"q of length is 40 rad for knee_flexion_r.*numpy.radians\(q\)"):
+        chain.length([0, 0, 0, 40.0, 0, 0, 0])
+    with pytest.warns(UserWarning, match=r"qd of velocity is 300 rad/s for knee_flexion_r"):
+        chain.velocity(bent, [0, 0, 0, 300.0, 0, 0, 0])
+    chain.velocity(bent, still)  # and no warning of what radians explain
+    with pytest.warns(UserWarning, match="joint_rate is up to 300 rad/s .* degrees/s") as said:
+        chain.sharing_program().problem(bent, [0, 0, 0, 300.0, 0, 0, 0], still)
+    assert not [each for each in said if "qd of" in str(each.message)]  # once is enough

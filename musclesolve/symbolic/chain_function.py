@@ -1,0 +1,83 @@
+"""A CasADi function of a muscle chain whose refusals name the angles and muscles."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from musclesolve._util.casadi_module import casadi as ca
+from musclesolve._util.messages import as_text, few
+from musclesolve.errors import InputError, input_error
+
+TURN = {"q": (6.3, "rad"), "qd": (150.0, "rad/s")}
+"""Input -> angle of one turn, and rate that no joint reaches: 8600 degrees/s; a pitcher's shoulder turns at 7500."""
+
+
+class ChainFunction(ca.Function):  # type: ignore[misc]
+    """The function, called as any other one; numbers and symbols that do not fit are refused by name.
+
+    entries: names of the entries of each input. turns: names of the entries of q that are angles.
+    """
+
+    def __init__(self, function: Any, entries: Mapping[str, Sequence[str]], turns: Sequence[str]) -> None:
+        super().__init__(function)
+        self._entries, self._turns = entries, frozenset(turns)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The results, as of `casadi.Function`."""
+        for name, value in (*zip(self.name_in(), values, strict=False), *named.items()):
+            if name in TURN:
+                self._warn_of_degrees(name, value)
+        try:
+            return super().__call__(*values, **named)
+        except (RuntimeError, NotImplementedError):
+            if (error := self._misfit(values, named)) is None:
+                raise
+            raise error from None
+
+    def _warn_of_degrees(self, name: str, value: Any) -> None:
+        """Warn of angles and rates that only degrees explain."""
+        if not isinstance(value, np.ndarray | list | tuple):
+            return
+        try:
+            numbers = np.abs(np.array(value, dtype=float))
+        except (TypeError, ValueError):
+            return
+        most, unit = TURN[name]
+        entries = self._entries[name]
+        if numbers.size != len(entries):
+            return
+        for entry, number in zip(entries, numbers.ravel().tolist(), strict=True):
+            if number > most and entry in self._turns:
+                text = f"{name} of {self.name()} is {number:g} {unit} for {entry}, as no joint turns"
+                warn(f"{text}; if these are degrees, give numpy.radians({name})", stacklevel=3)
+                return
+
+    def _misfit(self, values: Sequence[Any], named: Mapping[str, Any]) -> InputError | None:
+        """The first input that does not fit, in words; None where all fit."""
+        inputs = self.name_in()
+        if len(values) > len(inputs):
+            return self._error("", f"it got {len(values)} inputs", ", ".join(inputs))
+        for name, value in (*zip(inputs, values, strict=False), *named.items()):
+            if name not in inputs:
+                return self._error("", f"it has no input {name!r}", ", ".join(inputs))
+            entries = self._entries[name]
+            order = few(entries, 12)
+            wanted = f"{len(entries)} numbers, in this order: {order}" if len(entries) > 1 else "one number"
+            if isinstance(value, Mapping):
+                order = (
+                    f"a list, such as [angles[name] for name in chain.{'muscles' if name == 'a' else 'dofs'}]"
+                )
+                return self._error(name, f"{as_text(value)} is a dict", wanted, f"give {order}")
+            shape = tuple(getattr(value, "shape", None) or np.shape(value))
+            size = int(np.prod(shape))
+            if size not in (1, len(entries)) and (len(shape) < 2 or shape[0] != len(entries)):
+                return self._error(name, f"its shape is {shape}", wanted)
+        if missing := [name for name in inputs[len(values) :] if name not in named]:
+            return self._error("", f"it lacks {', '.join(missing)}", ", ".join(inputs))
+        return None
+
+    def _error(self, name: str, problem: str, expected: str, remedy: str | None = None) -> InputError:
+        where = f"{name} of chain.{self.name()}" if name else f"chain.{self.name()}"
+        return input_error("bad_value", where=where, problem=problem, expected=expected, remedy=remedy)
