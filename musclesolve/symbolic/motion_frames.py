@@ -108,8 +108,12 @@ def frame_functions(
     costs: Sequence[FrameExpression],
     constraints: Sequence[tuple[FrameExpression, float, float]],
     numbers: Mapping[str, Array],
+    ground: Any = None,
 ) -> FrameFunctions:
-    """Build cost and rows of one frame in symbols, with exact derivatives."""
+    """Build cost and rows of one frame in symbols, with exact derivatives.
+
+    ground: function of c and cd, of loads (6 L,) that the motion itself makes, beside the loads that are numbers.
+    """
     dofs, n = body.dofs, len(body.dofs)
     moved = tuple(dict.fromkeys(name for chain in chains for name in chain.dofs))
     root = [dofs.index(name) for name in body.root]
@@ -135,7 +139,8 @@ def frame_functions(
     weight = dict(zip(FRAME_WEIGHTS, ca.vertsplit(weights), strict=True))
     p = ca.vertcat(loads, *own.values(), target, seen, resting, rest, weights)
 
-    tau, marks = body.inverse_dynamics(c, cd, cdd, loads), ca.vec(position(c))
+    acting = loads if ground is None else loads + ground(c, cd)
+    tau, marks = body.inverse_dynamics(c, cd, cdd, acting), ca.vec(position(c))
     moment, forces, first = kind.zeros(len(moved), 1), [], 0
     for chain in chains:
         some = [dofs.index(name) for name in chain.dofs]

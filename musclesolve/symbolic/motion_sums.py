@@ -212,8 +212,10 @@ class MotionSums:
         self.iterations = int(report[1])
         return True
 
-    def minimize(self, unknowns: Array, iterations: int, tolerance: float) -> Optimum:
-        """Call Ipopt from unknowns (T, k)."""
+    def minimize(
+        self, unknowns: Array, iterations: int, tolerance: float, limits: Array | None = None
+    ) -> Optimum:
+        """Call Ipopt from unknowns (T, k); limits (2, T, k) of them, unless only activations have some."""
         try:
             import cyipopt
         except ImportError as error:
@@ -223,10 +225,7 @@ class MotionSums:
                 remedy="pip install cyipopt-wheels, or conda install -c conda-forge cyipopt",
             ) from error
 
-        bounds = np.empty((2, *unknowns.shape))
-        bounds[0], bounds[1] = -FREE, FREE
-        bounds[:, :, self.frame.parts["a"]] = np.array([0.0, 1.0])[:, None, None]
-        lower, upper = bounds.reshape(2, -1)
+        lower, upper = (self.usual_limits() if limits is None else limits).reshape(2, -1)
         with CASADI:
             ipopt = cyipopt.Problem(
                 unknowns.size, len(self.lower), self, lower, upper, self.lower, self.upper
@@ -243,6 +242,13 @@ class MotionSums:
             bytes(report["status_msg"]).decode(errors="replace").split("(")[0].strip(),
             self._certificate(x, report, lower, upper),
         )
+
+    def usual_limits(self) -> Array:
+        """Limits (2, T, k) of the unknowns: activations are from 0 to 1, the others are free."""
+        limits = np.empty((2, self.frames, self.frame.size))
+        limits[0], limits[1] = -FREE, FREE
+        limits[:, :, self.frame.parts["a"]] = np.array([0.0, 1.0])[:, None, None]
+        return limits
 
     def results(self, unknowns: Array) -> tuple[Array, ...]:
         """Moments, reserves, residuals, forces, and markers (T, 3 P), of unknowns (T, k)."""
@@ -261,6 +267,7 @@ class MotionSums:
         jacobian = sp.csr_matrix((self.jacobian(x), self.jacobian_places), (len(rows), len(x)))
         slope = self.gradient(x) + jacobian.T @ dual - below + above
         bounded = upper < FREE
+        slope[lower == upper] = 0.0  # what is given has no multiplier
         products = below[bounded] * (x - lower)[bounded], above[bounded] * (upper - x)[bounded]
         beyond = np.maximum(self.lower - rows, rows - self.upper)
         own = len(self.frame.lower)

@@ -98,6 +98,7 @@ class Skeleton:
     _generalized: Any = field(
         repr=False
     )  # forces that do work on the rates of the coordinates, all n of them
+    _masses: Mapping[str, BodyMass] = field(repr=False)
     _poses: Mapping[str, Pose] = field(repr=False)  # expressions of _symbols
     _symbols: Any = field(repr=False)
     _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
@@ -129,10 +130,32 @@ class Skeleton:
             raise input_error(
                 "missing_argument", where="places", problem="there is no point", expected=expected
             )
-        position = ca.horzcat(*columns)
-        if self._closed is not None:
-            position = ca.Function("placed", [self._symbols], [position])(self._closed(self._c))
+        position = self._of_pose(ca.horzcat(*columns))
         return ca.Function("markers", [self._c], [position], ["c"], ["position"])
+
+    def _of_pose(self, expression: Any) -> Any:
+        """An expression of all coordinates as an expression of the independent ones, c."""
+        if self._closed is None:
+            return expression
+        return ca.Function("placed", [self._symbols], [expression])(self._closed(self._c))
+
+    @cached_property
+    def mass_center(self) -> Any:
+        """Function of c and cd: position and velocity of the mass center of the body, (3,) each [m, m/s]."""
+        total = sum(of.mass for of in self._masses.values())
+        at = sum(
+            (
+                of.mass / total * (shift + rotation @ of.center)
+                for name, of in self._masses.items()
+                for rotation, shift in [self._poses[name]]
+            ),
+            start=ca.SX.zeros(3),
+        )
+        c, at = self._c, self._of_pose(at)
+        cd = type(c).sym("cd", len(self.dofs))
+        return ca.Function(
+            "mass_center", [c, cd], [at, ca.jtimes(at, c, cd)], ["c", "cd"], ["position", "velocity"]
+        )
 
     @cached_property
     def mass(self) -> Any:
@@ -313,6 +336,7 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         _c=c,
         _generalized=generalized,
         _poses=poses,
+        _masses=masses,
         _symbols=c,
     )
 
@@ -373,6 +397,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         _c=c,
         _generalized=generalized,
         _poses=poses,
+        _masses=masses,
         _symbols=every.symbols,
         _closed=every.closed,
     )
