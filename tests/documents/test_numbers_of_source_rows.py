@@ -200,7 +200,13 @@ BOUNDS = {
 """Errors that the row says are no larger than its number, to a factor that round-off of another machine may have."""
 ROUND_OFF = 8.0
 
-HELD = {"eq 2.27 and 2.28": "tests/dynamics/forward/test_simulate.py"}
+HELD = {
+    "eq 2.27 and 2.28": "tests/dynamics/forward/test_simulate.py",
+    "eq 6.14": "tests/sharing/test_constrained.py",
+    "eq 6.15 to 6.21": "tests/sharing/cost/test_costs.py",
+    "section 6.6.3": "tests/benchmarks/test_thesis_methods.py",
+    "section 6.7": "tests/benchmarks/test_thesis_methods.py",
+}
 """Rows whose figures another test holds."""
 
 

@@ -24,10 +24,11 @@ class JointReactionSquared(SumOfTerms):
     """Sum of squared joint reactions, with a little effort: sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R =
     reaction_matrix F + reaction_offset.
 
-    Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
-    contact forces, muscle forces included; where several joints are listed, their squares add up. Assumes that
-    recruitment spares the joints. Reactions alone do not determine the forces of all muscles (three rows for each
-    joint, many more muscles), so a small effort e decides between muscles that load the joints alike.
+    Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions, without a formula: this is a
+    reading. R are the components of the contact forces, muscle forces included; where several joints are listed,
+    their squares add up. Assumes that recruitment spares the joints. Reactions alone do not determine the forces of
+    all muscles (three rows for each joint, many more muscles), so a small effort e decides between muscles that load
+    the joints alike.
 
     Args:
         weights: w for the reactions whose names contain all words of a key: `{"knee": 1}` all components of a knee,

@@ -127,9 +127,9 @@ class ForceMomentSquared(PowerSum, ForceSum):
 
     M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. Both F_i and
     F0_i act along the fibers, so that the pennation cancels out. The source has one moment arm for each muscle; for a
-    muscle that crosses several degrees of freedom r_i is the root of the sum of squares over the degrees of freedom of
-    the problem, r_i = sqrt(sum_k r_ik^2). Assumes that muscles with good leverage are preferred. Where a muscle has no
-    leverage, M_i would vanish and the cost with it be undefined: r_i counts as at least `least_arm`.
+    muscle that crosses several degrees of freedom r_i is read as the root of the sum of squares over the degrees of
+    freedom of the problem, r_i = sqrt(sum_k r_ik^2). Assumes that muscles with good leverage are preferred. Where a
+    muscle has no leverage, M_i would vanish and the cost with it be undefined: r_i counts as at least `least_arm`.
 
     Args:
         least_arm: [m].
@@ -313,10 +313,10 @@ class ActivationVolume(PowerSum):
 class MusclePower(PowerSum, ForceSum):
     """Sum of squared muscle powers: sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
-    Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
-    counts here whether it is produced (v_i < 0) or absorbed: a plain sum would be the power of the moments, which
-    the motion has fixed, and would be lowest for muscles that work against each other. Squares share the power
-    among muscles; `exponent=1` is the sum of the magnitudes, a linear cost.
+    Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down: this
+    is a reading. Power counts here whether it is produced (v_i < 0) or absorbed: a plain sum would be the power of
+    the moments, which the motion has fixed, and would be lowest for muscles that work against each other. Squares
+    share the power among muscles; `exponent=1` is the sum of the magnitudes, a linear cost.
 
     Assumes that absorbing power costs as much as producing it. A muscle of constant length has no power, and nothing
     would determine how active it is; v_0 makes it cost as much as one that moves at that speed.
