@@ -26,6 +26,10 @@ from musclesolve.tables.settings import Setting, settings_of, tables_of
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"(<!-- settings: ([\w ]+) -->\n).*?(<!-- end -->)", re.S)
 HEAD = "| key | default | meaning |\n| --- | --- | --- |\n"
+ELSEWHERE = {
+    "uncertainty": "standard deviations, a key for each of the [sources of error](uncertainty.md#sources-of-error)"
+}
+"""Tables of a trial file whose keys another page explains, and what its own page says instead."""
 
 
 def row(name: str, setting: Setting) -> str:
@@ -57,9 +61,23 @@ def shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def of_both_sides(key: str, settings: Mapping[str, Setting]) -> bool:
+    """Whether a key of the right side has a key of the left side with the same meaning."""
+    left = settings.get(f"{key[:-2]}_l") if key.endswith("_r") else None
+    return left is not None and left.about == settings[key].about.replace("right", "left")
+
+
 def table(settings: Mapping[str, Setting]) -> str:
-    """The table of some settings."""
-    return HEAD + "".join(row(key, setting) for key, setting in settings.items())
+    """The table of some settings; keys that differ by the side alone share a line."""
+    lines = ""
+    for key, setting in settings.items():
+        if key.endswith("_l") and of_both_sides(f"{key[:-2]}_r", settings):
+            continue
+        line = row(key, setting)
+        if of_both_sides(key, settings):
+            line = line.replace(f"`{key}`", f"`{key}`, `{key[:-2]}_l`", 1).replace("right", "right or left")
+        lines += line
+    return HEAD + lines
 
 
 def costs() -> str:
@@ -135,7 +153,9 @@ def tables(name: str) -> str:
     if settings_of(kind):
         return table(settings_of(kind))
     parts = [
-        f"`{'[[' if each.one_per else '['}{at}{']]' if each.one_per else ']'}`:\n\n{table(each.settings)}"
+        f"`[{at}]`: {ELSEWHERE[at]}.\n"
+        if at in ELSEWHERE
+        else f"`{'[[' if each.one_per else '['}{at}{']]' if each.one_per else ']'}`:\n\n{table(each.settings)}"
         for at, each in tables_of(kind).items()
         if each.settings
     ]

@@ -2,9 +2,11 @@
 
 python -m benchmarks.validation [SECTION ...] [-o FOLDER | --write]
 
-Without names all sections. They are printed; with -o a copy of the page and its figures go into a folder, with --write
-into docs. A section whose recordings are absent stays as it is, and the command says so. The recordings are the trials
-of tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names another folder that holds them.
+Without names all sections of the page. By name also solvers (all of them on one stride), branches (how far an error of
+a point reaches) and criteria (two criteria of the thesis), which are printed. Sections are printed; with -o a copy of
+the page and its figures go into a folder, with --write into docs. A section whose recordings are absent stays as it
+is, and the command says so. The recordings are the trials of tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names
+another folder that holds them.
 """
 
 from __future__ import annotations
@@ -14,10 +16,7 @@ from benchmarks.validation.page import PAGE, write_sections
 
 SECTIONS = {
     "laws": constitution.laws,
-    "solvers": constitution.solvers,
-    "branches": constitution.branches,
     "recovery": synthetic.recovery,
-    "criteria": synthetic.criteria,
     "opensim": recorded.opensim,
     "emg": recorded.emg,
     "sets": recorded.sets,
@@ -27,7 +26,9 @@ SECTIONS = {
     "predicted": predicted.predicted,
 }
 """What computes each section, by the name in its marker."""
+PRINTED = {"solvers": constitution.solvers, "branches": constitution.branches, "criteria": synthetic.criteria}
+"""What is printed, and has no section in the page."""
 
 
 if __name__ == "__main__":
-    write_sections(PAGE, SECTIONS, __doc__)
+    write_sections(PAGE, SECTIONS, __doc__, printed=PRINTED)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import musclesolve as ms
@@ -56,7 +57,11 @@ def picture(figure: Figure, name: str, about: str) -> str:
 
 
 def write_sections(
-    page: Path, sections: Mapping[str, Callable[[], str]], about: str, arguments: Sequence[str] | None = None
+    page: Path,
+    sections: Mapping[str, Callable[[], str]],
+    about: str,
+    arguments: Sequence[str] | None = None,
+    printed: Mapping[str, Callable[[], str]] = MappingProxyType({}),
 ) -> None:
     """The command of a page: compute sections, and print them, or write them to a page.
 
@@ -66,9 +71,12 @@ def write_sections(
         about: what the command does, for its help.
         arguments: of the command line: names of sections (default: all); -o FOLDER, into which a copy of the page and
             the figures go; --write: into the page itself, figures beside it.
+        printed: what computes further tables, which the page does not have: printed where they are named.
     """
     parser = command_line(about)
-    parser.add_argument("section", nargs="*", help=f"{', '.join(sections)}; default: all")
+    parser.add_argument(
+        "section", nargs="*", help=f"{', '.join([*sections, *printed])}; default: all of the page"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="for a copy of the page and its figures"
@@ -77,8 +85,8 @@ def write_sections(
         "--write", action="store_true", help=f"write into {page.parent.name}/{page.name} itself"
     )
     given = parser.parse_args(arguments)
-    if unknown := [name for name in given.section if name not in sections]:
-        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(sections)}")
+    if unknown := [name for name in given.section if name not in {**sections, **printed}]:
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join([*sections, *printed])}")
     target = page if given.write else None
     if given.output is not None:
         given.output.mkdir(parents=True, exist_ok=True)
@@ -86,11 +94,11 @@ def write_sections(
         target.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
     for name in given.section or sections:
         try:
-            text = sections[name]()
+            text = {**sections, **printed}[name]()
         except Absent as reason:
             console.print(f"{name:10} not computed: {reason}")
             continue
-        if target is None:
+        if target is None or name in printed:
             console.print(f"{text.strip()}\n", soft_wrap=True)
             continue
         target.write_text(written(target.read_text(encoding="utf-8"), name, text), encoding="utf-8")

@@ -32,11 +32,6 @@ def run(names):
         exec(compile(block, "docs/sharing.md", "exec"), names)
 
 
-def test_high_powers_share_like_min_max(left):
-    apart = np.abs(left["shared"] - left["even"]).max(axis=1)
-    assert (np.diff(apart) < 0).all() and apart[-1] < 0.01 < 0.1 < apart[0]
-
-
 def test_weak_plantarflexors_are_named(left):
     assert len(left["why"].frame) > 0
     sentence = left["why"].sentence(left["worst"])
