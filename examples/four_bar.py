@@ -1,4 +1,8 @@
-"""The motion of a closed loop, a four-bar whose crank turns once in a second, and its forces."""
+"""Motion and forces of a closed loop, a four-bar whose crank turns once in a second.
+
+One learns how rows close a loop of bodies, how a driver prescribes an angle, and which parts of a reaction are
+determined.
+"""
 
 from pathlib import Path
 

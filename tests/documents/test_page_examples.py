@@ -53,7 +53,7 @@ def names_left_by(page: str, folder, given: dict[str, str] | None = None, words:
     "page",
     [
         *("student.md", "python.md", "database_to_forces.md", "questions.md", "api.md", "muscles.md"),
-        "c_code.md",
+        *("c_code.md", "static_optimization.md"),
     ],
 )
 def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):

@@ -34,6 +34,7 @@ EXPECTED = {
         [r"no result: .*missed by up to [\d.e+]+4", r"61 frames: apex 1\.1[78]", r"0\.11\d m of flight"],
         ["jumper.osim"],
     ),
+    "four_bar": ([r"True False  True  True"], []),
     "fall": (
         [r"knee_r +meets the floor after 0\.[3-8]", r"0\.00\d\d J unacc", r"carries (1\.0|0\.9)"],
         ["fall.html"],
