@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import runpy
 import shutil
+import socket
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from packages import need
 
 import musclesolve as ms
+from musclesolve.apps.live import Live, stream_session
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -53,6 +56,9 @@ EXPECTED = {
 LONG = ("fall",)
 """Scripts that run with the pages alone (`make docs`): `report/picture/test_simulated.py` lets a person fall, too."""
 
+RECEIVES = "receive_forces"
+"""The script that waits for another program, in a test of its own."""
+
 NEEDS = {"learn_strengths": ("torch", "jax")}
 """Script -> packages of which it needs one."""
 
@@ -64,7 +70,7 @@ def in_time(script):
 def test_every_script_is_in_the_table_and_in_this_test():
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| \[(\w+)\.py\]", text, flags=re.M)
-    assert sorted(listed) == [script.stem for script in SCRIPTS] == sorted(EXPECTED)
+    assert sorted(listed) == [script.stem for script in SCRIPTS] == sorted([*EXPECTED, RECEIVES])
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (EXAMPLES / link).exists()
 
@@ -77,7 +83,11 @@ def test_the_script_is_short_and_says_what_one_learns(script):
 
 
 @pytest.mark.in_part(7)
-@pytest.mark.parametrize("script", [in_time(script) for script in SCRIPTS], ids=lambda script: script.stem)
+@pytest.mark.parametrize(
+    "script",
+    [in_time(script) for script in SCRIPTS if script.stem != RECEIVES],
+    ids=lambda script: script.stem,
+)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     packages = NEEDS.get(script.stem, ())
     if script.stem == "c_solver" and shutil.which("cc") is None:
@@ -92,6 +102,23 @@ def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     assert all(re.search(pattern, printed) for pattern in patterns), printed
     assert all((tmp_path / name).is_file() for name in files)
     assert "nan" not in printed
+
+
+def test_a_program_without_packages_receives_live_forces():
+    """The receiver runs beside a session that sends its frames to it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    live = Live(ms.data.reference_stride())
+    live.warm_up()
+    command = [sys.executable, "-I", str(EXAMPLES / f"{RECEIVES}.py"), str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
+        passed = stream_session(live, ["replay"], [f"udp:{port}"])
+        receiver.terminate()
+        lines = receiver.communicate()[0].splitlines()
+    forces = [re.fullmatch(r"(\d\.\d+) s  soleus_r (\d+) N", line) for line in lines]
+    assert passed.valid and forces and all(forces)
+    assert max(int(force[2]) for force in forces) > 500
 
 
 def test_the_complete_recording_runs_from_a_copy_of_its_folder(tmp_path):
