@@ -195,7 +195,7 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         yield line(
             "cycles",
             f"{result.cycles.sizes['cycle']} of {count_of(subjects, 'subject')}, "
-            f"{unusual} unusual: listed, they count",
+            f"{unusual} of them unusual: the page lists unusual cycles, and the means contain them",
         )
         if result.left_out:
             without = dict.fromkeys(study.trial_of[name].subject for name in result.left_out)

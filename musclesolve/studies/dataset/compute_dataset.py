@@ -88,9 +88,9 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> s
     if taken:
         more = f", with {len(taken) - LISTED} more" if len(taken) > LISTED else ""
         notes.append(
-            f"what is to decide stands in {INPUTS}/{NAME}{more}, and was taken as drafted; to decide it, copy that "
-            f"file and {draft.table[0].name} beside themselves under other names, change the copies, and name the "
-            "copied study file as the source"
+            f"{INPUTS}/{NAME} has the open decisions{more}; this data set took them as drafted. To change one, copy "
+            f"{NAME} and {draft.table[0].name} under other names, change the copies, and give the copied study file as "
+            "the source"
         )
     if absent := study_file.lacking(study.subjects, study.included):
         said = f"nothing states {study_file.lacking_text(absent)}: enter it in {table}, and give the command again"

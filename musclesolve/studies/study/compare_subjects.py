@@ -355,15 +355,15 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
     apart = {n: limits[n] * float(np.sqrt(1.0 + 1.0 / (n - 1))) for n in sizes}
     hopeless = [f"{n}" for n in sizes if apart[n] >= HOPELESS]
     said = [
-        f"in a group of {n}, a subject is found unusual if it lies {apart[n]:.2g} or more standard deviations between "
-        "subjects from the mean"
+        f"a group of {n}: a subject is unusual whose distance from the mean is {apart[n]:.2g} or more times the "
+        "standard deviation between subjects"
         for n in sizes
         if apart[n] < HOPELESS
     ]
     if hopeless:
         said.append(
-            f"in a group of {enumerated(hopeless, 'or')}, no subject can be found unusual: only units, signs, "
-            "legs and masses are judged"
+            f"a group of {enumerated(hopeless, 'or')} is too small to find an unusual subject: only units, signs, legs "
+            "and masses are judged"
         )
     return beyond, said
 
