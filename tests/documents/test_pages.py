@@ -101,6 +101,10 @@ def test_the_site_lists_every_facade():
             "The force\nof [a muscle](#x) of `r`. More.",
             ['<img src="made/a/b.png" alt="The force of a muscle of r"', "The force\nof [a muscle](#x)"],
         ),
+        (
+            "![A stride](figures/s.png)\\\n`a`: more.",
+            ['<img src="made/a/b.png" alt="A stride"', "\n\n`a`: more."],
+        ),
         ("![A stride](s.gif)", ['<iframe class="made" src="made/a/b.html" title="A stride"']),
         (
             "`report`: one page.",
@@ -110,6 +114,7 @@ def test_the_site_lists_every_facade():
     ids=[
         "a figure above its sentence",
         "a sentence with a link",
+        "a figure in the place of a picture",
         "a page in the place of a picture",
         "a page below its sentence",
     ],
@@ -120,7 +125,7 @@ def test_what_the_site_makes_is_shown(text, shown):
     file = "a/b.png" if "<img" in shown[0] else "a/b.html"
     result = made.with_made(f"before\n\n<!-- made: {file} -->\n{text}\n\nafter\n")
     places = [result.index(part) for part in ("before", *shown, "after")]
-    assert places == sorted(places) and "<!--" not in result and "s.gif" not in result
+    assert places == sorted(places) and not re.search(r"<!--|s\.gif|figures/|\\\\", result)
 
 
 def test_nothing_is_fetched_from_elsewhere():
@@ -132,7 +137,18 @@ def test_nothing_is_fetched_from_elsewhere():
 
 def test_every_figure_is_shown_and_small():
     shown = {target for page in PAGES for target in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text_of(page))}
-    figures = {file.name for file in DOCS.iterdir() if file.suffix in (".png", ".gif")}
-    assert figures == shown
-    sizes = {".png": 200_000, ".gif": 450_000}
-    assert all((DOCS / name).stat().st_size < sizes[(DOCS / name).suffix] for name in figures)
+    doors = re.findall(r"^\[\w+\]: docs/(\S+\.png)$", text_of(ROOT / "README.md"), flags=re.MULTILINE)
+    figures = {file.relative_to(DOCS).as_posix() for file in DOCS.rglob("*.png")}
+    assert figures == shown | set(doors)
+    assert all((DOCS / name).stat().st_size < 200_000 for name in figures)
+
+
+def test_every_figure_of_the_site_stands_in_its_page():
+    """A reader of the repository sees the figures that the site makes (`tools/site/repository_figures.py`)."""
+    site_module("places")
+    site_module("made")
+    pictures = site_module("repository_figures")
+    for page in PAGES:
+        assert pictures.with_pictures(text_of(page)) == text_of(page)
+        for file in re.findall(r"<!-- made: (\S+\.png) -->", text_of(page)):
+            assert (pictures.FIGURES / pictures.figure_name(file)).is_file()

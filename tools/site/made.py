@@ -31,7 +31,7 @@ FOLDER = "made"
 """Where the files are in the site."""
 BLOCK = re.compile(r"^```(python|toml|)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 SHOWN = re.compile(r"^<!-- made: (?P<file>\S+) -->\n(?P<text>(?:.+\n?)+)", flags=re.MULTILINE)
-IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\([^)]+\)\n?")
+IMAGE = re.compile(r"!\[(?P<alt>[^\]]*)\]\([^)]+\)\\?\n?")
 PROCESSES = 2
 DPI = 120
 """Of the figures of the site: half as long to draw as those of the commands, which have 200."""

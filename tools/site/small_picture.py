@@ -2,9 +2,9 @@
 
 python tools/site/small_picture.py
 
-docs/still.png and docs/opensim_model.png show the recorded walk of `tests/real/rajagopal_walk.toml`. They stay as they
-are where its files are not at hand. The other pictures are taken of the bundled stride in a Chromium that is installed,
-with the package playwright.
+docs/opensim_model.png shows a recorded walk, and stays as it is where its files are not at hand. The other pictures are
+taken of the bundled stride, which `make demo` computes, some in a Chromium that is installed, with the package
+playwright.
 """
 
 from __future__ import annotations
@@ -31,6 +31,13 @@ STILL, MODEL, REPORT, PICTURE, LIVE = (
 WALK = ROOT.parent / "shared" / "data" / "rajagopal_walk"
 POSES = (0.0, 0.17, 0.635, 0.885)
 """Part of a still with the poses: left, top, right and bottom, in shares."""
+DOORS = {
+    "door_model": (MODEL, (0.21, 0.0, 0.54, 1.0)),
+    "door_knee": (ROOT / "docs" / "validation_knee_bands.png", (0.0, 0.0, 0.508, 0.92)),
+}
+"""Pictures of the ways in of the README, and the parts of pictures that they show: large enough to read in a third."""
+NARROW = {"width": 420, "height": 900}
+"""Of the window in which the README's picture of a report is taken [px]."""
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WATCHED = 20.0
 """Of the live session before the picture of its page is taken [s]."""
@@ -53,27 +60,29 @@ def main() -> None:
         ms.laboratory.save_picture(result, page := Path(folder, "stride.html"))
         result.to_netcdf(source := Path(folder, "result.nc"))
         report, _ = write_report([source])
-        written = [write_picture(page), write_first_screen(report)]
+        written = [write_picture(page), write_first_screen(report), write_verdict(report)]
+        ms.laboratory.save_picture(result, still := Path(folder, "still.png"))
+        with Image.open(still) as whole:
+            _save(whole, STILL)
+        written.append(STILL)
         if WALK.is_dir():
-            written += write_stills(Path(folder))
+            written.append(write_model(Path(folder)))
+        written += write_doors()
     for target in written:
         print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
 
 
-def write_stills(folder: Path) -> list[Path]:
-    """Write the still of the recorded walk, and the poses of an OpenSim model on it."""
+def write_model(folder: Path) -> Path:
+    """Write the poses of an OpenSim model on the recorded walk."""
     own = WALK / "reference"
     model = own / "rajagopal_lai_uhlrich_2023_scaled.osim"
-    ms.laboratory.save_picture(ms.run(ROOT / "tests" / "real" / "rajagopal_walk.toml"), folder / "still.png")
     ms.laboratory.save_picture(
         ms.share_model(model, own / "opensim_ik.mot", own / "opensim_id.sto"), folder / "opensim_model.png"
     )
-    with Image.open(folder / "still.png") as whole:
-        _save(whole, STILL)
     with Image.open(folder / "opensim_model.png") as whole:
         sizes = (whole.width, whole.height) * 2
         _save(whole.crop(tuple(round(share * size) for share, size in zip(POSES, sizes, strict=True))), MODEL)
-    return [STILL, MODEL]
+    return MODEL
 
 
 def write_first_screen(source: Path) -> Path:
@@ -85,6 +94,35 @@ def write_first_screen(source: Path) -> Path:
         page.wait_for_timeout(2000)
         _save(Image.open(BytesIO(page.screenshot())), REPORT)
     return REPORT
+
+
+def write_verdict(source: Path) -> Path:
+    """Write the verdict of a report as a narrow window shows it."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport=NARROW, device_scale_factor=2)
+        page.goto(source.as_uri())
+        page.wait_for_timeout(2000)
+        top = page.get_by_role("heading", name="In short").first.bounding_box()
+        clip = {"x": 0, "y": top["y"] - 20, "width": NARROW["width"], "height": 290}
+        _save(Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))), target := _door("door_report"))
+    return target
+
+
+def write_doors() -> list[Path]:
+    """Write the parts of other pictures."""
+    for name, (source, part) in DOORS.items():
+        with Image.open(source) as whole:
+            sizes = (whole.width, whole.height) * 2
+            _save(
+                whole.crop(tuple(round(share * size) for share, size in zip(part, sizes, strict=True))),
+                _door(name),
+            )
+    return [_door(name) for name in DOORS]
+
+
+def _door(name: str) -> Path:
+    return ROOT / "docs" / f"{name}.png"
 
 
 def _save(picture: Image.Image, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A still for documents: four poses, one of them enlarged, four activations beside EMG, and the verdict, on one page.
+"""A still for documents: four poses, one of them larger, four activations beside EMG, and the verdict, on one page.
 
 A pose is painted from the farthest triangle to the nearest.
 """
@@ -219,8 +219,10 @@ STILL_SIZE, STILL_DOTS = (11.0, 5.4), 110
 """Size of the page [inch], and dots per inch."""
 SHARES = (0.1, 0.37, 0.63, 0.9)
 """Places of the poses in the motion."""
-LARGE, ENLARGED, WIDER = 1, 1.5, 2.0
-"""The pose whose legs are enlarged, how much, and the width of its part over the width of another."""
+LARGE, SMALLER, MARGIN = 1, 0.75, 0.12
+"""The pose that fills the height, the size of the others beside it, and the width between poses [m]."""
+EARLIEST, LATEST = 0.25, 0.55
+"""Part of the motion that the large pose is of."""
 PANELS = 4
 LEAST_SCALE = 0.05
 """Least upper end of the scale of an activation."""
@@ -245,7 +247,7 @@ def still(result: xr.Dataset) -> bytes:
             remedy="write a .html",
         )
     figure = Figure(figsize=STILL_SIZE, dpi=STILL_DOTS, facecolor=PAPER)
-    frames = np.rint(np.array(SHARES) * (len(data.time) - 1)).astype(int)
+    frames = _frames(data)
     judged = judge(Facts(result))
     figure.text(
         0.02, 0.955, judged.label, fontsize=13, weight="bold", color=VERDICTS[judged.css], va="center"
@@ -267,8 +269,18 @@ def still(result: xr.Dataset) -> bytes:
     return memory.getvalue()
 
 
+def _frames(data: PictureData) -> Indices:
+    """The frames of the poses; the large one has the largest sum of the quantity that colors the muscles."""
+    last = len(data.time) - 1
+    frames = np.rint(np.array(SHARES) * last).astype(int)
+    if data.quantities:
+        first, end = int(EARLIEST * last), int(LATEST * last) + 1
+        frames[LARGE] = first + int(np.nansum(data.quantities[0].share[first:end], axis=1).argmax())
+    return frames
+
+
 def _poses(figure: Any, data: PictureData, frames: Indices) -> None:
-    """The poses side by side, from the right; one is enlarged from the pelvis down."""
+    """The poses side by side, from the right; one is larger than the others."""
     view, (left, width, low, height) = View(data), (0.0, 0.635, 0.11, 0.73)
     tall = 1.04 * view.height
     floor = figure.add_axes((left, low, width, height))
@@ -276,19 +288,22 @@ def _poses(figure: Any, data: PictureData, frames: Indices) -> None:
     floor.axhspan(0.0, 0.17, color="#e9ecf0", linewidth=0.0)
     floor.set_ylim(0.0, 1.0)
     half = 0.5 * tall * width * STILL_SIZE[0] / (height * STILL_SIZE[1])  # of the whole width [m]
-    parts = np.where(np.arange(len(frames)) == LARGE, WIDER, 1.0)
-    parts = width * parts / parts.sum()
-    for frame, part, end in zip(frames.tolist(), parts, left + np.cumsum(parts), strict=True):
-        zoom = ENLARGED if part > parts.min() else 1.0
+    rights = [view.flat(np.concatenate([data.position[k], data.path[k]]), k)[:, 0] for k in frames]
+    ends = np.array([[np.nanmin(right, initial=0.0), np.nanmax(right, initial=0.0)] for right in rights])
+    zooms = np.where(np.arange(len(frames)) == LARGE, 1.0, SMALLER)
+    parts = zooms * (ends[:, 1] - ends[:, 0] + MARGIN)
+    zooms *= min(1.0, 2.0 * half / parts.sum())
+    parts *= width / parts.sum()
+    columns = zip(frames.tolist(), zooms, ends.mean(axis=1), parts, left + np.cumsum(parts), strict=True)
+    for frame, zoom, middle, part, end in columns:
         axes = figure.add_axes((end - part, low, part, height))
         axes.set_axis_off()
-        axes.set_xlim(-half * part / width / zoom, half * part / width / zoom)
+        axes.set_xlim(middle - half * part / width / zoom, middle + half * part / width / zoom)
         axes.set_ylim(-0.1 * tall / zoom, (1.05 / zoom - 0.1 / zoom) * tall)
         mesh = paint(view, frame, tall / (zoom * height * STILL_SIZE[1] * 72.0))
-        mesh.set_clip_on(zoom > 1.0)
         axes.add_collection(mesh, autolim=False)
         below = -0.085 * tall / zoom
-        axes.text(0.0, below, f"{data.time[frame]:.2f} s", ha="center", fontsize=8, color=INK)
+        axes.text(middle, below, f"{data.time[frame]:.2f} s", ha="center", fontsize=8, color=INK)
 
 
 def _activations(figure: Any, result: xr.Dataset, marked: Array) -> bool:
