@@ -157,7 +157,7 @@ def analyze(
         of_trial = dict[str, bytes]()
         with causes_named(trial):
             loaded, others = read_in_time_range(trial, options)
-            hashes, content = input_hashes(loaded), settings_hash(loaded.document.content)
+            hashes, chosen = input_hashes(loaded), settings_hash(loaded.document.content)
             body = prepare(loaded, progress=progress, **others)
             paths = not keep or "path_position" in keep
             facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths, beside))
@@ -171,7 +171,7 @@ def analyze(
         drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
-            opened_hashes(opened, trial) | hashes, content, _recorded(options, keep), [RESULT, *drawn]
+            opened_hashes(opened, trial) | hashes, chosen, _recorded(options, keep), [RESULT, *drawn]
         )
         result.attrs[MEASURES] = Measures.from_result(result, facts).as_json()
         progress("writing", 1.0)

@@ -24,7 +24,7 @@ from musclesolve.sharing.solution import Solution, SolutionArrays
 ARMS = ("time", "dof", "muscle")
 """Dimensions of moment arms, most of which are zero throughout."""
 ARM_FRAMES = 64
-"""Frames of moment arms that are made or packed together: those of a window take as much memory as all else of it."""
+"""Frames of moment arms that are made or packed together: all arms of a window take as much memory as its rest."""
 CACHE = 1 << 20
 """Memory in which the library holds chunks of a variable [bytes]; each chunk is written once, as a whole."""
 KEPT = "status", "reserve", "reserve_weight"
@@ -97,7 +97,7 @@ class FileStore(FrameStore):
 
 @dataclass(frozen=True, eq=False)
 class WindowedGroup(SharingGroup):
-    """A part in all frames of a long motion, without the states of its muscles; those of some frames are made anew.
+    """A part in all frames of a long motion, without the states of its muscles; states of some frames are made anew.
 
     number: of the part; body: the body in all frames.
     """
@@ -114,7 +114,7 @@ class WindowedGroup(SharingGroup):
 
 
 class WindowedAnalysis:
-    """What describes the solutions of a long recording, while windows of them are put into it.
+    """Arrays that describe the solutions of a long recording, while windows of frames are put into it.
 
     Activations are kept beside EMG alone, fiber lengths beside measured fascicles: all others lie in the store.
     """
