@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from elastic_stride import elastic_trial
+from known_person import known_trials
 
 import musclesolve as ms
 from musclesolve._util.messages import no_progress
@@ -68,6 +69,19 @@ def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, windowed, in_file, 
     assert in_file == bool(list(tmp_path.iterdir()))
     assert "joined" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
     assert not {"q", "qd", "qdd"} & vars(prepared.mechanics.motion).keys()
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_measured_signals_agree_as_in_a_short_motion(trial, request, in_file, tmp_path):
+    known, _ = known_trials("rigid", ())
+    measured = replace(trial, emg=known.emg, fascicles=known.fascicles)
+    at_once = ms.run(measured)
+    request.getfixturevalue("windowed")
+    prepared = prepare(measured)
+    found = assemble.shared_result(prepared, [], folder=tmp_path if in_file else None)
+    for name in ("emg_correlation", "emg_delay", "fascicle_rms_error", "fascicle_correlation"):
+        assert np.isfinite(at_once[name]).all()
+        np.testing.assert_array_equal(found[name], at_once[name])
 
 
 def test_the_file_of_a_long_result_is_that_of_a_short_one(trial, windowed, monkeypatch, tmp_path):
