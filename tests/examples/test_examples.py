@@ -44,6 +44,15 @@ EXPECTED = {
     ),
     "emg_overlay": ([r"SOL +r = 0\.9\d at \d+ ms"], ["emg.png"]),
     "opensim_model": ([r"soleus_r +peak +\d{4} N", r"66 of 66 frames solved"], ["ik.mot", "walk_force.sto"]),
+    "arm_and_spine": (
+        [
+            r"shoulder: 201 of 201",
+            r"x of scapula \d{3} N",
+            r"lumbar: 201 of 201",
+            r"compression \(\+\) 2\d{3} N",
+        ],
+        ["shoulder.mot", "lumbar.mot"],
+    ),
     "uncertainty": ([r"all sources, soleus", r"samples \d{4} ± \d{2,3} N"], []),
     "learn_strengths": ([r"soleus +planted 1\.15, learned 1\.1[3-8] ± 0\.0[12]"], []),
     "learn_forces": ([r"528 frames of 4 subjects", r"(9\d|100) % explained"], ["forces/DATA_CARD.md"]),
