@@ -35,6 +35,8 @@ from musclesolve.laboratory.results.movement import CHAIR, ONE_LEG, SQUAT, STAND
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
 NOT_RECOGNIZED = "the movement was not recognized: "
 """Begin of the reason why no contact forces are compared, where the movement is not known."""
+NO_WEIGHT = "the mass of the person is not known, in whose weight contact forces are compared (--mass-kg)"
+"""Reason why no contact forces of a part of a person, such as one leg, are compared."""
 NOT_OF_LEGS = "no measured forces of these joints are known to compare them with"
 """Reason why no contact forces of an arm or a spine are compared."""
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
@@ -215,6 +217,7 @@ class Plausibility:
     cutoff_hz: float = UNFILTERED_HZ  # of the motion
     weight: float = np.nan  # of the body [N]
     shows_legs: bool = True  # whether the result is of a hip, knee or ankle
+    forces_known: bool = True  # whether it holds contact forces
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
@@ -356,7 +359,8 @@ class Plausibility:
         if not self.shows_legs:
             return NOT_OF_LEGS
         if not contact:
-            return "no contact forces are known (see the notes)"
+            unknown = not np.isfinite(self.weight) and self.forces_known
+            return NO_WEIGHT if unknown else "no contact forces are known (see the notes)"
         if self.movement.seen:
             return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
@@ -405,7 +409,14 @@ def plausibility(facts: Facts) -> Plausibility:
     cutoff = number(facts.result, "cutoff_hz") or UNFILTERED_HZ
     sides, weight = tuple(facts.legs), facts.body_weight
     return Plausibility(
-        facts.movement, sides, tuple(made), in_use, cutoff, weight, shows_legs=facts.shows_legs
+        facts.movement,
+        sides,
+        tuple(made),
+        in_use,
+        cutoff,
+        weight,
+        facts.shows_legs,
+        bool(facts.contact_peaks),
     )
 
 

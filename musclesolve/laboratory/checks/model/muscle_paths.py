@@ -73,8 +73,6 @@ def path_jumps(body: ModelBody) -> Iterator[Finding]:
         "time": body.time[worst.frame + 1],
         "jump": abs(worst.length),
         "leap": worst.arm,
-        "newtons": newtons,
-        "changed": sided(changed),
         "more": f"; likewise {few(list(others.values()), 4)}" if others else "",
     }
     spans = sorted({(float(body.time[k]), float(body.time[k + 1])) for k in (jumps[n].frame for n in wrong)})
