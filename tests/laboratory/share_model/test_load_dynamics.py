@@ -85,8 +85,11 @@ def test_frames_beyond_the_loads_are_left_out(small: OpenSimModel, tmp_path: Pat
 def test_moments_or_loads(small: OpenSimModel, loads: Path) -> None:
     moments = feasible_moments(small)
     assert solved(small, None, moments).dynamics is None
+    beside = solved(small, loads, moments)  # the moments are shared, and joint forces follow from the loads
+    assert beside.dynamics is not None
+    np.testing.assert_allclose(beside.moment, solved(small, None, moments).moment)
     with refused("conflict", "both"):
-        solved(small, loads, moments)
+        solved(small, "predicted", moments)
     with refused("missing_argument", "neither"):
         solved(small, None)
 

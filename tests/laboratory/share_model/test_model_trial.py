@@ -134,7 +134,7 @@ def test_emg_informs_the_sharing_of_a_model(folder: Path) -> None:
         (SHARED, 'model = "leg.osim"\ncoordinates = "ik.mot"\n', "missing_key", ["neither", "loads"]),
         (
             SHARED,
-            'model = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\nloads = "id.sto"\n',
+            'model = "leg.osim"\ncoordinates = "ik.mot"\nmoments = "id.sto"\nloads = "predicted"\n',
             "conflict",
             ["both"],
         ),
