@@ -119,6 +119,23 @@ def device(given: Task) -> Any:
     return found
 
 
+def actuator(given: Task) -> Any:
+    """Generalized forces (K) of an actuator of the model at a control, in the first pose."""
+    model, state, coordinates = _model(given, forces=True)
+    place, needed = _places(state, coordinates), []
+    for each in model.getMuscles():
+        each.setAppliesForce(state, False)
+    chosen = osim.ScalarActuator.safeDownCast(model.getForceSet().get(given["force"]))
+    for control in (0.0, given["control"]):
+        _set(state, coordinates, given, 0)
+        chosen.overrideActuation(state, True)
+        chosen.setOverrideActuation(state, control * chosen.getOptimalForce())
+        model.realizeDynamics(state)
+        solver = osim.InverseDynamicsSolver(model)
+        needed.append(solver.solve(state, osim.Vector(state.getNU(), 0.0)).to_numpy()[place])
+    return (needed[0] - needed[1]).tolist()
+
+
 def inverse(given: Task) -> Any:
     """Generalized forces (T, K) without muscles and other forces."""
     model, state, coordinates = _model(given, forces=False)
@@ -234,7 +251,18 @@ if __name__ == "__main__":
     osim.Logger.setLevelString("error")
     kinds = {
         each.__name__: each
-        for each in (inverse, device, positions, reactions, muscles, paths, fibers, meshes, vertices)
+        for each in (
+            actuator,
+            inverse,
+            device,
+            positions,
+            reactions,
+            muscles,
+            paths,
+            fibers,
+            meshes,
+            vertices,
+        )
     }
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what OpenSim prints is no reply

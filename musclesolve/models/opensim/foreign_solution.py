@@ -182,7 +182,7 @@ def _parts(column: str) -> tuple[str, str]:
 def _coordinate_of(actuator: str, model: OpenSimModel) -> str:
     """The coordinate of an actuator, by the model or by its name; "" if neither shows it."""
     if actuator in model.actuators:
-        return model.actuators[actuator][1]
+        return model.actuators[actuator].coordinate
     stem = re.sub(r"^reserve_|_reserve$|_actuator$", "", actuator)
     if stem == actuator and stem not in model.coordinates:
         return ""

@@ -237,6 +237,23 @@ class Device:
 
 
 @dataclass(frozen=True, eq=False)
+class Actuator:
+    """An actuator without a path: its class and coordinate, "" between bodies; optimal force [N m, N] and bounds.
+
+    bodies, axis (3,): of a TorqueActuator on the first body, reversed on the second; axis in the ground, or in the
+    first body if not is_global.
+    """
+
+    kind: str
+    coordinate: str
+    optimal_force: float
+    controls: tuple[float, float]
+    bodies: tuple[str, str] = ("", "")
+    axis: Array | None = None
+    is_global: bool = True
+
+
+@dataclass(frozen=True, eq=False)
 class PathFunction:
     """A length of a path as a function of coordinates [m]."""
 
@@ -283,7 +300,7 @@ class OpenSimModel:
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
     needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
     and ligaments. pathless: muscles whose path is of an unsupported kind, until a function is given for it. actuators:
-    without a path -> their class and their coordinate, "" of those between bodies.
+    without a path, by name.
     """
 
     name: str
@@ -305,7 +322,7 @@ class OpenSimModel:
     meshes: tuple[AttachedMesh, ...] = ()
     devices: tuple[Device, ...] = ()
     pathless: Mapping[str, OpenSimMuscle] = field(default_factory=dict)
-    actuators: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    actuators: Mapping[str, Actuator] = field(default_factory=dict)
 
     __repr__ = with_sizes
 

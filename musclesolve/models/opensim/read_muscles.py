@@ -19,6 +19,8 @@ from musclesolve.errors import file_error
 from musclesolve.models.opensim.devices import read_device
 from musclesolve.models.opensim.functions import Constant
 from musclesolve.models.opensim.model import (
+    GROUND,
+    Actuator,
     Coordinate,
     Device,
     Frame,
@@ -290,9 +292,7 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 def read_muscles(
     context: Context, model: Element, coordinates: Mapping[str, Coordinate], surfaces: dict[str, WrapSurface]
-) -> tuple[
-    dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...], dict[str, tuple[str, str]]
-]:
+) -> tuple[dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...], dict[str, Actuator]]:
     """Every force of the model with a path and fibers, those with a path of an unsupported kind, devices, actuators.
 
     Obstacles of paths are added to the surfaces.
@@ -301,7 +301,7 @@ def read_muscles(
     """
     muscles, pathless = dict[str, OpenSimMuscle](), dict[str, OpenSimMuscle]()
     devices: list[Device] = []
-    actuators = dict[str, tuple[str, str]]()
+    actuators = dict[str, Actuator]()
     forces = model.listed("ForceSet")
     elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
@@ -342,9 +342,29 @@ def read_muscles(
             else:
                 devices.append(device)
         elif element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
-            moved = last_part(element.text_of("coordinate") or element.text_of("socket_coordinate"))
-            actuators[element.name] = element.tag, moved
+            actuators[element.name] = _actuator(context, element)
     return muscles, pathless, tuple(devices), actuators
+
+
+def _actuator(context: Context, element: Element) -> Actuator:
+    """An actuator without a path."""
+    between = (last_part(element.text_of("bodyA")), last_part(element.text_of("bodyB")))
+    known = {GROUND, *(body.name for body in context.of_kind("Body"))}
+    is_torque = element.tag == "TorqueActuator" and known.issuperset(between)
+    axis = element.vector_in("axis", 0.0) if is_torque else np.zeros(3)
+    size = float(np.linalg.norm(axis))
+    return Actuator(
+        element.tag,
+        last_part(element.text_of("coordinate") or element.text_of("socket_coordinate")),
+        context.number(element, "optimal_force", 1.0),
+        (
+            _control(context, element, "min_control", -np.inf),
+            _control(context, element, "max_control", np.inf),
+        ),
+        between,
+        axis / size if size > 0.0 else None,
+        context.flag(element, "torque_is_global", True),
+    )
 
 
 def _has_no_strength(context: Context, element: Element) -> bool:

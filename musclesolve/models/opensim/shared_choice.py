@@ -186,9 +186,9 @@ def shared_choice(
             name for name in candidates if name not in acting
         ],
         "Actuators of the model exert no force, and the muscles bear the whole moment: {}.": [
-            f"{name} ({kind}{f' of {moved}' * bool(moved)})"
-            for name, (kind, moved) in model.actuators.items()
-            if not moved or moved in shared
+            f"{name} ({each.kind}{f' of {each.coordinate}' * bool(each.coordinate)})"
+            for name, each in model.actuators.items()
+            if not each.coordinate or each.coordinate in shared
         ],
         "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
             part for name, part in elements.items() if _is_contact(name, model)

@@ -1,0 +1,119 @@
+"""Actuators of an OpenSim model as columns of a force-sharing problem, beside the muscles.
+
+An actuator with the control u in [u_min, u_max] and the optimal force F exerts u F: a CoordinateActuator on its
+coordinate, a TorqueActuator as a couple about an axis, on body A and reversed on body B. Its row of moment arms is the
+generalized force of u F = 1: 1, or axis . (omega_A - omega_B) with the angular velocities for a unit rate of the
+coordinate. Activations of a problem are not negative, so that an actuator has two columns, one for each sense:
+
+    u = a_+ - a_-,    0 <= a_+ <= u_max,    0 <= a_- <= -u_min .
+
+Costs take it as a muscle of the strength F [N m, N of a translation].
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.messages import check_known
+from musclesolve.errors import input_error
+from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.models.opensim.model import Actuator
+from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.sharing.problem import Problem
+
+_SENSES = {"+": 1.0, "-": -1.0}
+
+
+def with_actuators(problem: Problem, body: ModelBody, names: Sequence[str]) -> Problem:
+    """The problem with two columns, NAME+ and NAME-, for each of some actuators of the model.
+
+    Args:
+        problem: of `body.whole`.
+        body: along its coordinates.
+        names: of coordinate and torque actuators.
+
+    Raises:
+        InputError: an unknown actuator or one of another kind, without bounds, or one that moves no shared coordinate.
+    """
+    check_known(names, "actuator", body.model.actuators, f" in {body.model.name!r}")
+    rows, strength, upper, muscles = list[Array](), list[float](), list[float](), list[str]()
+    for name in names:
+        actuator = body.model.actuators[name]
+        row = _row(body, name, actuator)
+        for sense, sign in _SENSES.items():
+            bound = max(sign * actuator.controls[sign > 0.0], 0.0)
+            if not np.isfinite(bound):
+                raise input_error(
+                    "bad_value",
+                    where=name,
+                    problem=f"the actuator {name} has no bounds of its control",
+                    expected="min_control and max_control in the model",
+                    remedy="state them, such as -1 and 1 for plus and minus its optimal_force",
+                )
+            if bound > 0.0:
+                rows.append(sign * row)
+                strength.append(actuator.optimal_force)
+                upper.append(bound)
+                muscles.append(f"{name}{sense}")
+    frames, count = len(problem.moment), len(muscles)
+    force = np.array(strength)
+    added: dict[str, Any] = {
+        "moment_arm": np.stack(rows, axis=2) if rows else np.zeros((frames, problem.n_dof, 0)),
+        "force_capacity": np.tile(force, (frames, 1)),
+        "max_isometric_force": force,
+        "lower": np.zeros((frames, count)),
+        "upper": np.tile(upper, (frames, 1)),
+        "fiber_velocity": np.zeros((frames, count)),
+        "fiber_length": np.ones((frames, count)),
+        "optimal_fiber_length": np.ones(count),
+        "joints_crossed": np.ones(count),
+        "passive_force": np.zeros((frames, count)),
+        "fiber_force_capacity": np.tile(force, (frames, 1)),
+        "emg": np.full((frames, count), np.nan),
+        "reaction_matrix": None
+        if problem.reaction_matrix is None
+        else np.zeros((*problem.reaction_matrix.shape[:2], count)),
+    }
+    joined: dict[str, Any] = {}
+    for key, part in added.items():
+        known = getattr(problem, key)
+        if known is not None:
+            wide = np.broadcast_to(known, (frames, problem.n_muscles)) if key in ("lower", "upper") else known
+            joined[key] = np.concatenate([wide, part], axis=-1)
+    return replace(problem, **joined, muscle=(*(problem.muscle or ()), *muscles))
+
+
+def _row(body: ModelBody, name: str, actuator: Actuator) -> Array:
+    """Generalized forces (T, m) of a unit of the actuator on the shared coordinates."""
+    dofs = body.whole.shared
+    values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
+    if actuator.kind == "CoordinateActuator" and actuator.coordinate in body.model.coordinates:
+        row = np.tile([float(dof == actuator.coordinate) for dof in dofs], (len(values), 1))
+    elif actuator.kind == "TorqueActuator" and actuator.axis is not None:
+        motion = body_motion(body.model, values, dofs)
+        first, last = (body.model.body_number[each] for each in actuator.bodies)
+        axis = np.broadcast_to(actuator.axis, (len(values), 3))
+        if not actuator.is_global:
+            axis = motion.rotation[:, first] @ actuator.axis
+        spin = motion.twist[:, :, first, :3] - motion.twist[:, :, last, :3]
+        row = np.einsum("tk,tmk->tm", axis, spin)
+    else:
+        raise input_error(
+            "unsupported",
+            where=name,
+            problem=f"{name} is a {actuator.kind}",
+            expected="a CoordinateActuator of a coordinate, or a TorqueActuator between two bodies",
+            remedy="leave it out of the actuators",
+        )
+    if not np.abs(row).max(initial=0.0) > 0.0:
+        raise input_error(
+            "conflict",
+            where=name,
+            problem=f"the actuator {name} moves none of the shared coordinates {', '.join(dofs)}",
+            expected="an actuator that exerts a moment about one of them",
+            remedy="share its coordinate, or leave the actuator out",
+        )
+    return np.asarray(row)
