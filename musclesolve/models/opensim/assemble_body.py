@@ -137,6 +137,8 @@ def model_body(
         driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
         notes.append(
             f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
+            + " Moments and arms of one of these hold the others; OpenSim's moment arms let all of them move."
+            * (len(looped) > 1)
             + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
         )
     every_motion, motion = motion, motion if selected.all() else motion.frames(selected)

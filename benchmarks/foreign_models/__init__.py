@@ -1,0 +1,1 @@
+"""Foreign models beside the programs they were made for."""
