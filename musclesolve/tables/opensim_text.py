@@ -11,7 +11,8 @@ MOT and STO files: named columns over time, as text.
 
 A header of ``name=value`` lines (older files: ``name value``) up to ``endheader``, one line of column names that
 begins with ``time``, then one row per sample. Files of OpenSim 4 state neither ``nRows`` nor ``nColumns``: columns and
-rows are counted. Many state no ``inDegrees``. Its tools write the last state of an integration twice.
+rows are counted. Many state no ``inDegrees``. Its tools write the last state of an integration twice. States of CMC
+(4.6) have the other names in a line below ``time``.
 """
 
 import re
@@ -326,6 +327,11 @@ def read_mot(path: str | Path) -> Table:
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         second = seconds_of(names[0], path, number)
+        if len(names) < 2 and (below := reader.filled_line()) is not None:
+            if is_row(split_cells(below)):
+                reader.put_back(below)
+            else:  # the states of CMC of OpenSim 4.6: the other names are a line of their own
+                names += [cell for cell in split_cells(below) if cell]
         if len(names) < 2:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"

@@ -36,6 +36,7 @@ from musclesolve.tables.text_file import file_path, suffix_of
 
 QUANTITIES = FORCES, ACTIVATIONS = "forces", "activations"
 OPENSIM, MOCO, UNKNOWN = "static optimization of OpenSim", "Moco of OpenSim", "another program"
+CMC = "CMC of OpenSim"
 """Programs whose tables are recognized."""
 LARGEST_ACTIVATION = 1.5
 """Numbers of plain muscle columns that stay below it are activations: the forces of a person exceed it."""
@@ -51,7 +52,13 @@ _WORDS = {
     "speed": "speed",
 }
 """Last word of a column -> field of `ForeignSolution`."""
-_MARKS = {"static optimization": OPENSIM, "modelforces": OPENSIM, "num_controls": MOCO, "mocosolution": MOCO}
+_MARKS = {
+    "static optimization": OPENSIM,
+    "modelforces": OPENSIM,
+    "num_controls": MOCO,
+    "mocosolution": MOCO,
+    "actuatorforces": CMC,
+}
 _HEADER = 40
 
 
@@ -62,7 +69,8 @@ class ForeignSolution:
     force: tendon forces [N]; activation; control: excitations, where there are activations, too; normalized_force:
     tendon forces of elastic tendons over the maximum isometric force; value, speed: of coordinates; actuator: of other
     actuators, in newtons and newton meters in a table of forces, else controls; coordinate_of: actuator -> coordinate,
-    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, UNKNOWN.
+    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, UNKNOWN.
+    fiber_states: whether there are lengths of fibers.
     """
 
     file: Path
@@ -78,6 +86,12 @@ class ForeignSolution:
     coordinate_of: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    fiber_states: bool = False
+
+    @property
+    def elastic(self) -> bool:
+        """Whether tendons were elastic: by tendon forces as states, fiber lengths as states, or as always in CMC."""
+        return bool(self.normalized_force) or self.fiber_states or self.program == CMC
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -111,10 +125,13 @@ def read_foreign_solution(
     found: dict[str, dict[str, Array]] = {
         name: {} for name in ("plain", *dict.fromkeys(_WORDS.values()), "actuator")
     }
-    coordinate_of, left_out, loads = dict[str, str](), list[str](), 0
+    coordinate_of, left_out, loads, fiber_states = dict[str, str](), list[str](), 0, False
     for column, values in zip(table.names, table.values.T, strict=True):
         name, word = _parts(column)
         kind = _WORDS.get(word, "")
+        if column.endswith("/fiber_length"):
+            fiber_states = True
+            continue
         if name in model.muscles and kind not in ("value", "speed"):
             kind = kind or ("control" if column.startswith("/") else "plain")
         elif name in model.coordinates and kind in ("value", "speed"):
@@ -138,6 +155,14 @@ def read_foreign_solution(
             )
         found[kind][name] = values
     plain = found.pop("plain")
+    if plain and _first_line(path) == "controls":
+        raise file_error(
+            "bad_value",
+            path,
+            "the controls of CMC are excitations, from which muscles make no force without their dynamics",
+            "forces or activations",
+            "give NAME_Actuation_force.sto, which CMC writes beside it",
+        )
     if plain:
         largest = max(
             float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values()
@@ -165,9 +190,16 @@ def read_foreign_solution(
         table.time,
         **found,
         coordinate_of=coordinate_of,
+        fiber_states=fiber_states,
         left_out=tuple(left_out),
         notes=tuple(notes),
     )
+
+
+def _first_line(path: Path) -> str:
+    """The title of a table, in small letters."""
+    with RowReader(path) as reader:
+        return (reader.line() or "").strip().casefold()
 
 
 def _parts(column: str) -> tuple[str, str]:

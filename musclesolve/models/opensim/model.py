@@ -269,7 +269,8 @@ class OpenSimMuscle(OpenSimPath):
     enabled: whether it applies a force in the model. controls: the bounds of its activation in OpenSim's static
     optimization. by_function: its length in place of the one of its points, which then only draw it and apply its
     force; without points its line of action is unknown. time_constants: of activation and deactivation [s], None for a
-    kind without activation dynamics; smoothness: b of De Groote et al. (2016).
+    kind without activation dynamics; smoothness: b of De Groote et al. (2016). passive: whether fibers have passive
+    forces (not with `ignore_passive_fiber_force`).
     """
 
     kind: str
@@ -284,6 +285,7 @@ class OpenSimMuscle(OpenSimPath):
     by_function: PathFunction | None = None
     time_constants: tuple[float, float] | None = None
     smoothness: float | None = None
+    passive: bool = True
 
     @property
     def tendon_strain(self) -> float:

@@ -75,7 +75,9 @@ def muscle_parameters(
         tendon_strain=stated_strains(of_model, tendon_strain, levels, "this choice of muscles"),
         joints_crossed=np.array(np.broadcast_to(joints_crossed, len(names)), dtype=float),
         families=families_of([curve_family(muscle) for muscle in muscles]),
-        passive=PassiveElement(force * float(with_passive), strain[:, 0], strain[:, 1]),
+        passive=PassiveElement(
+            force * [float(with_passive and muscle.passive) for muscle in muscles], strain[:, 0], strain[:, 1]
+        ),
     )
 
 
@@ -488,6 +490,7 @@ def _muscle(
         by_function=function,
         time_constants=_time_constants(context, element),
         smoothness=context.number(element, "activation_dynamics_smoothing", 0.1) if smooth else None,
+        passive=not context.flag(element, "ignore_passive_fiber_force", False),
     )
 
 

@@ -17,7 +17,7 @@ table goes below these bounds, its own least activation is the bound. Tendons ar
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,13 +33,14 @@ from musclesolve.errors import input_error
 from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.opensim.coordinate_motion import Source, as_table
 from musclesolve.models.opensim.foreign_solution import (
+    CMC,
     MOCO,
     OPENSIM,
     ROOT,
     ForeignSolution,
     read_foreign_solution,
 )
-from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model import Actuator, OpenSimModel
 from musclesolve.models.opensim.model_body import ModelBody
 from musclesolve.models.opensim.model_settings import model_settings
 from musclesolve.models.opensim.opensim_problem import sharing_body
@@ -404,6 +405,8 @@ class VerifiedSolution:
 
     def _of_bounds(self) -> list[str]:
         found, facts = [], self.facts["bounds"]
+        if self.table.elastic and not self.table.activation:
+            return []
         for key, words in (("above", "more than it can"), ("below", "less than its least activation allows")):
             for row in facts[key][:_LISTED]:
                 found.append(
@@ -572,13 +575,14 @@ def verify_solution(
                 f"Moments that are missed in {count_of(int((~usable).sum()), 'frame')}: loads do not balance the "
                 "motion there, or coordinates have no value."
             )
-    reserve = _reserves(table, body, time, reserve_strength, not_computed)
-    lower, upper = _bounds(body, activation, choices.get("least_activation"), notes)
+    reserve = _reserves(table, body, time, reserve_strength, model.actuators, not_computed)
+    of_bounds = list[str]() if table.elastic and not table.activation else notes
+    lower, upper = _bounds(body, activation, choices.get("least_activation"), of_bounds)
     problem = least = problem_due = least_due = None
-    if table.normalized_force:
+    if table.elastic:
         not_computed.append(
-            "The cost is not compared: tendons of the table are elastic, and it lacks the strengths at the state of "
-            "their fibers."
+            "The cost is not compared, nor activations that follow from forces: tendons of the table are elastic, and "
+            "it lacks the strengths at the state of their fibers."
         )
     else:
         whole = sharing_problem(body.whole, body.sharing).frames(rows)
@@ -596,6 +600,11 @@ def verify_solution(
         least = solve(problem, body.sharing.cost, body.sharing.solver)
         if due is not None:
             least_due = solve(problem_due, body.sharing.cost, body.sharing.solver)
+    if table.fiber_states and table.activation and not table.force:
+        not_computed.append(
+            "Moments of elastic tendons: the table has activations and fiber lengths. The moments above are moments "
+            "of rigid tendons."
+        )
     if table.program == MOCO:
         notes.append(
             "Moco minimizes its goals over the whole motion, under activation dynamics where the model has them: an "
@@ -619,7 +628,7 @@ def verify_solution(
         problem_due=None if due is None else problem_due,
         least_due=least_due,
         defects=tuple(defects),
-        notes=(*notes, *body.notes),
+        notes=(*notes, *_other_than_of(table, model, body.notes)),
         not_computed=tuple(not_computed),
     )
 
@@ -663,7 +672,7 @@ def _body_of(
             )
         coordinates = table.file
         stated.setdefault("cutoff_hz", "none")
-    stated.setdefault("passive", "table" if table.program == MOCO else "none")
+    stated.setdefault("passive", "table" if table.program in (MOCO, CMC) else "none")
     if stated.get("tendon", RIGID) != RIGID:
         raise input_error("models.problem_single_frames", where="tendon", tendon=stated["tendon"])
     if stated.get("muscles") is None:
@@ -770,21 +779,41 @@ def _forces(
 
 
 def _reserves(
-    table: ForeignSolution, body: ModelBody, at: Array, strength: float | None, not_computed: list[str]
+    table: ForeignSolution,
+    body: ModelBody,
+    at: Array,
+    strength: float | None,
+    of_model: Mapping[str, Actuator],
+    not_computed: list[str],
 ) -> Array:
-    """Moments (T, m) of the actuators of a table at the coordinates of a body [N m]."""
+    """Moments (T, m) of the actuators of a table at the coordinates of a body [N m].
+
+    Controls are times the optimal force that is stated, or that the model has.
+    """
     reserve = np.zeros((len(at), len(body.dofs)))
     own = {name: moved for name, moved in table.coordinate_of.items() if moved in body.dofs}
-    if own and not table.in_newtons and strength is None:
-        not_computed.append(
-            f"Moments of {few(list(own), 4)}: the table has their controls, and their optimal force is not known "
-            "(--reserve-strength)."
-        )
-        return reserve
+    unknown = []
     for name, moved in own.items():
         values = np.interp(at, table.time, table.actuator[name])
-        reserve[:, body.dofs.index(moved)] += values if table.in_newtons else (strength or 0.0) * values
+        optimal = 1.0 if table.in_newtons else strength
+        if optimal is None and name in of_model:
+            optimal = of_model[name].optimal_force
+        if optimal is None:
+            unknown.append(name)
+        else:
+            reserve[:, body.dofs.index(moved)] += optimal * values
+    if unknown:
+        not_computed.append(
+            f"Moments of {few(unknown, 4)}: the table has their controls, and their optimal force is not known "
+            "(--reserve-strength)."
+        )
     return reserve
+
+
+def _other_than_of(table: ForeignSolution, model: OpenSimModel, notes: Sequence[str]) -> list[str]:
+    """Notes of a body, without the one on actuators that exert no force where the table has them all."""
+    has_all = set(model.actuators) <= set(table.actuator)
+    return [note for note in notes if not (has_all and str(note).startswith("Actuators of the model"))]
 
 
 def _bounds(body: ModelBody, activation: Array, least: float | None, notes: list[str]) -> tuple[Array, Array]:

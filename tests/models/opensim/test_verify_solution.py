@@ -19,7 +19,8 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 
 import musclesolve as ms
 from musclesolve.models import verify_solution
-from musclesolve.models.opensim.foreign_solution import MOCO, OPENSIM, read_foreign_solution
+from musclesolve.models.opensim.foreign_solution import CMC, MOCO, OPENSIM, read_foreign_solution
+from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.models.opensim.solution_defects import solution_defects
 from musclesolve.models.opensim.verify_solution import _frames
 from musclesolve.muscles.driving.muscle_forces import ActivationDynamics
@@ -489,3 +490,67 @@ def test_other_actuators_are_taken_from_the_frames_alone(model, moments, optimum
     found = verify_solution(file, model, small_motion(model), moments, start_s=0.2, end_s=0.5, **GIVEN)
     (row,) = found.facts["actuators"]
     assert row["time_s"] <= 0.5 + 1e-9 and row["most"] == pytest.approx(-30.0 * row["time_s"])
+
+
+def test_the_optimal_forces_of_reserves_are_those_of_the_model(model, moments, optimum, tmp_path):
+    """As `ModOpAddReserves` of OpenSim adds them; the note that they exert no force is left out."""
+    reserve = """<CoordinateActuator name="ankle_a_r_reserve"><coordinate>ankle_a_r</coordinate>
+        <optimal_force>20</optimal_force></CoordinateActuator>"""
+    text = near_optimal_lengths(TEXT)
+    assert text.count("<ForceSet>") == 1
+    at = text.index("<objects>", text.index("<ForceSet>")) + len("<objects>")
+    with_reserve = ms.read_osim(save_model(tmp_path, text[:at] + reserve + text[at:]))
+    assert with_reserve.actuators["ankle_a_r_reserve"].optimal_force == 20.0
+    _, solution = optimum
+    columns = by_name(solution.activation) | {"ankle_a_r_reserve": 0.1 * np.ones(len(TIME))}
+    file = written(tmp_path / "t.sto", columns)
+    found = verify_solution(file, with_reserve, small_motion(with_reserve), moments, **GIVEN)
+    np.testing.assert_allclose(found.reserve[:, DOFS.index("ankle_a_r")], 2.0)
+    assert not found.not_computed and not [note for note in found.notes if "exert no force" in str(note)]
+    stated = verify_solution(
+        file, with_reserve, small_motion(with_reserve), moments, reserve_strength=10.0, **GIVEN
+    )
+    np.testing.assert_allclose(stated.reserve[:, DOFS.index("ankle_a_r")], 1.0)
+
+
+def test_tables_of_cmc_have_elastic_tendons_and_no_cost(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    forces = written(tmp_path / "cmc_Actuation_force.sto", by_name(solution.force))
+    lines = forces.read_text(encoding="utf-8").splitlines()
+    forces.write_text("\n".join(["ActuatorForces", *lines[1:]]) + "\n", encoding="utf-8")
+    found = verify_solution(forces, model, small_motion(model), moments, **GIVEN)
+    assert found.table.program == CMC and found.table.elastic and found.facts["cost"] is None
+    assert max(abs(row["missing_most"]) for row in found.facts["moments"]) < 1e-4
+    assert not found.sentences["bounds"] and any("elastic" in each for each in found.not_computed)
+    controls = written(tmp_path / "cmc_controls.sto", by_name(solution.activation))
+    lines = controls.read_text(encoding="utf-8").splitlines()
+    controls.write_text("\n".join(["controls", *lines[1:]]) + "\n", encoding="utf-8")
+    with refused("bad_value", "cmc_controls.sto", "excitations", "_Actuation_force.sto"):
+        verify_solution(controls, model, small_motion(model), moments, **GIVEN)
+
+
+def test_states_of_cmc_whose_names_follow_in_a_line_of_their_own(model, moments, optimum, tmp_path):
+    """As OpenSim 4.6 writes them."""
+    _, solution = optimum
+    columns = by_name(solution.activation, "/forceset/{}/activation")
+    columns |= {f"/forceset/{name}/fiber_length": np.full(len(TIME), 0.1) for name in MUSCLES}
+    file = written(tmp_path / "cmc_states.sto", columns)
+    text = file.read_text(encoding="utf-8").replace("\ntime\t", "\ntime\n", 1)
+    file.write_text(text, encoding="utf-8")
+    found = verify_solution(file, model, small_motion(model), moments, **GIVEN)
+    assert found.table.fiber_states and found.facts["cost"] is None
+    np.testing.assert_allclose(found.activation, solution.activation, atol=1e-12)
+    assert any("rigid tendons" in each for each in found.not_computed)
+
+
+def test_muscles_whose_passive_forces_the_model_leaves_out_have_none(tmp_path):
+    """`ignore_passive_fiber_force`, as `ModOpIgnorePassiveFiberForcesDGF` sets it: of one muscle of three."""
+    flag = "<ignore_passive_fiber_force>true</ignore_passive_fiber_force></Thelen2003Muscle>"
+    forces = []
+    for text in (TEXT, flag.join(TEXT.rsplit("</Thelen2003Muscle>", 1))):
+        model = ms.read_osim(save_model(tmp_path, text))
+        parameters = muscle_parameters(list(model.muscles.values()))
+        forces.append(parameters.passive.force)
+    (switched,) = np.flatnonzero(forces[0] != forces[1])
+    assert forces[0].min() > 0.0 and forces[1][switched] == 0.0
+    assert [muscle.passive for muscle in model.muscles.values()].index(False) == switched
