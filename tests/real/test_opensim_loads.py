@@ -10,6 +10,7 @@ import xarray as xr
 from refusals import refused
 
 from musclesolve import Status
+from musclesolve.laboratory.plotting.page.curves import NormBands, abscissa
 from musclesolve.laboratory.run_trial import share_model
 from musclesolve.models import body_sharing as share_module
 from musclesolve.models.opensim import geometry
@@ -24,13 +25,13 @@ def shared(recorded_walk: Path) -> xr.Dataset:
     return shared_forces(recorded_walk)
 
 
-def shared_forces(recorded_walk: Path) -> xr.Dataset:
+def shared_forces(recorded_walk: Path, start_s: float = 0.45, end_s: float = 1.8) -> xr.Dataset:
     files = [
         recorded_walk / "reference" / name
         for name in ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot")
     ]
     loads = recorded_walk / "walk_grf.mot"
-    return share_model(files[0], files[1], loads=loads, start_s=0.45, end_s=1.8, cost="activation_power")
+    return share_model(files[0], files[1], loads=loads, start_s=start_s, end_s=end_s, cost="activation_power")
 
 
 def test_every_frame_is_solved(shared: xr.Dataset) -> None:
@@ -54,6 +55,15 @@ def test_moments_are_near_those_of_opensim(recorded_walk: Path, shared: xr.Datas
     for name in shared["dof"].values:
         difference = shared["joint_moment"].sel(dof=name).values - table[f"{name}_moment"]
         assert np.sqrt(np.mean(difference**2)) < (2.3 if "ankle" in name else 1.2), name
+
+
+def test_figures_have_the_gait_cycle_of_each_leg_and_norms(recorded_walk: Path) -> None:
+    """The left foot strikes twice, the second time where no plate is: its motion shows the strike."""
+    whole = shared_forces(recorded_walk, start_s=0.0, end_s=2.37)
+    assert whole.attrs["heel_strike_times_l"][:2] == pytest.approx([0.84, 1.98], abs=0.02)
+    axis = abscissa(whole)
+    assert axis.is_cycle and set(axis.passes) == {"r", "l"}
+    assert NormBands.from_result(whole, axis).fitting
 
 
 def test_contact_forces_are_of_walking(shared: xr.Dataset) -> None:

@@ -44,6 +44,8 @@ from musclesolve.laboratory.plotting.page.page_style import (
 from musclesolve.laboratory.plotting.page.sheet import Explained, note, sheet_of
 from musclesolve.laboratory.results.cycles.gait_scores import NORMS, Norm, norm, norms
 from musclesolve.laboratory.results.dataset import frame_validity as frames
+from musclesolve.laboratory.results.dataset.checked import MODEL
+from musclesolve.laboratory.results.movement import SeenMotion
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -623,6 +625,8 @@ class NormBands:
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
         """Norms that fit a result; none on an axis of time, for a leg that does not walk, or in a style without."""
+        if MODEL in result.attrs and "time" in result.dims:
+            return cls.at_speed(SeenMotion(result).speed, x.is_cycle)
         speeds = np.asarray(result["walking_speed"].values if "walking_speed" in result else (), dtype=float)
         known = speeds[np.isfinite(speeds)]
         return cls.at_speed(float(known.mean()) if known.size else float("nan"), x.is_cycle)

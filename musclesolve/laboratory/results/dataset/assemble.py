@@ -17,6 +17,8 @@ from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.laboratory.bodies.emg_informed import followed_notes, follows_emg
 from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredBody
 from musclesolve.laboratory.bodies.recorded_body import RecordedBody, WindowedParts
+from musclesolve.laboratory.results.cycles.movement_landmarks import heel_strikes
+from musclesolve.laboratory.results.dataset.checked import MODEL
 from musclesolve.laboratory.results.dataset.labels import DIRECTIONS, Labels, Variable
 from musclesolve.laboratory.results.dataset.muscle_labels import (
     balance_error,
@@ -35,6 +37,7 @@ from musclesolve.laboratory.results.dataset.recording_labels import (
 from musclesolve.laboratory.results.dataset.result_quantities import storable
 from musclesolve.laboratory.results.dataset.windows import FileStore, FrameStore, WindowedAnalysis
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, finding, texts
+from musclesolve.laboratory.results.movement import RUNNING, WALKING, SeenMotion, movement
 from musclesolve.laboratory.results.plausibility import with_verdict
 from musclesolve.models.body import BLOCK, Body, SharingGroup, metabolic_power
 from musclesolve.models.body_sharing import share
@@ -400,7 +403,20 @@ def shared_result(
     analysis = share(body, progress=report)
     return_memory(len(body.time))
     report("result", 1.0)
-    return assemble(analysis, without_remarks(findings), paths)
+    return with_steps(assemble(analysis, without_remarks(findings), paths))
+
+
+def with_steps(result: xr.Dataset) -> xr.Dataset:
+    """State the heel strikes of a model that walks or runs: from its loads and, where no load shows them, its motion.
+
+    Figures then have the gait cycle of each leg, as those of a recording.
+    """
+    if MODEL not in result.attrs or "ground_reaction_force" not in result:
+        return result
+    if movement(SeenMotion(result)).name in (WALKING, RUNNING):
+        strikes = {side: heel_strikes(result, side) for side in SIDE_NAMES if side in result["side"].values}
+        result.attrs |= {f"heel_strike_times_{side}": times for side, times in strikes.items() if times.size}
+    return result
 
 
 def without_remarks(findings: Iterable[Finding]) -> list[Finding]:
