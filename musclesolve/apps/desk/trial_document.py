@@ -16,6 +16,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from muscle_db.parsed_toml import toml_table
+from musclesolve.apps.desk.words import by_click, title_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.draft.choose_mapping import MARKER
 from musclesolve.laboratory.draft.draft_text import TODO
@@ -59,8 +60,8 @@ class Open:
 class Edit:
     """A change of the text that can be undone or redone.
 
-    what: the change in words, "[subject] mass_kg from 70 to 57.6". place: of its first value, empty for a change of the
-    text itself. text: the text on the other side of the change. beside: the text of a table beside the file.
+    what: the change in words, "“Subject: Mass [kg]” from 70 to 57.6". place: of its first value, empty for a change of
+    the text itself. text: the text on the other side of the change. beside: the text of a table beside the file.
     """
 
     what: str
@@ -325,10 +326,25 @@ class TrialDocument:
 
 
 def change_words(place: Place, before: Any, after: Any) -> str:
-    """A change of a value in words: "[subject] mass_kg from 70 to 57.6"."""
-    table, key = ".".join(map(str, place[:-1])), place[-1]
-    old, new = ("not stated" if value is None else _short(value_text(value)) for value in (before, after))
-    return f"[{table}] {key} from {old} to {new}" if table else f"[{key}]"
+    """A change of a value in words: "“Subject: Mass [kg]” from 70 to 57.6"."""
+    return f"{place_words(place)} from {_value_words(before)} to {_value_words(after)}"
+
+
+def place_words(place: Place) -> str:
+    """A place in the words of its field: "“Subject: Mass [kg]”"."""
+    table, key = ".".join(map(str, place[:-1])), str(place[-1])
+    if place[0] == "trials" and len(place) > 2:  # a cell of the table of a study
+        return f"“{title_of(key)}” of {place[1]}"
+    return by_click(f"[{table}] {key}" if table else f"[{key}]")
+
+
+def now_words(place: Place, value: Any) -> str:
+    """What a place holds now: "“Subject: Mass [kg]” is 70 now"."""
+    return f"{place_words(place)} is {_value_words(value)} now"
+
+
+def _value_words(value: Any) -> str:
+    return "not stated" if value is None else _short(value_text(value))
 
 
 def _short(text: str) -> str:
@@ -337,8 +353,8 @@ def _short(text: str) -> str:
 
 
 def change_title(change: Collection[tuple[Place, Any]]) -> str:
-    """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
-    stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
+    """Return the title of a button that makes a change of the trial file: "Take “Subject: Mass [kg]” as 57.6"."""
+    stated = [f"{place_words(place)} as {value_text(value)}" for place, value in change]
     exchanged = [value for place, value in change if place[0] == "exchanged" and place[-1] != "times_s"]
     if labels := {frozenset(pair): pair for pairs in exchanged for pair in pairs.items()}:
         whose = " and ".join(*labels.values()) if len(labels) == 1 else f"of {len(labels)} pairs"

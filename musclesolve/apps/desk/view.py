@@ -15,7 +15,7 @@ from nicegui import ui
 
 from musclesolve._util.messages import capitalized
 from musclesolve.apps.desk.desk import Change, Desk
-from musclesolve.apps.desk.trial_document import Edit, Open, Place, TrialDocument, change_title
+from musclesolve.apps.desk.trial_document import Edit, Open, Place, TrialDocument, change_title, now_words
 from musclesolve.apps.desk.words import by_click
 from musclesolve.errors import MuscleSolveError
 from musclesolve.laboratory.checks.case import MARKER_TABLES
@@ -473,7 +473,8 @@ class View:
                         self.go(name, Focus(field=f"[{table}] {done.place[-1]}"))
                     else:
                         self._content.refresh()
-                    self.say(f"{title}ne: {done.what}.")
+                    now = now_words(done.place, trial.value(*done.place)) if done.place else done.what
+                    self.say(f"{title}ne: {now}.")
 
         button = ui.button(title, on_click=move).props(f"flat dense icon={title.lower()}")
         button.set_enabled(edit is not None and not self.desk.runner.busy)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from musclesolve.apps.desk.trial_document import TrialDocument
+from musclesolve.apps.desk.trial_document import TrialDocument, change_title, change_words, now_words
 
 DRAFT = """\
 # Drafted.
@@ -185,3 +185,11 @@ def test_a_table_that_stands_is_changed_at_its_place(tmp_path: Path) -> None:
     document = TrialDocument(path)
     document.state(("exchanged", 0, "markers"), {"A": "C"})
     assert path.read_text() == '[[exchanged]]\nmarkers = { A = "C" }\n'
+
+
+def test_changes_are_in_the_words_of_their_fields():
+    place = ("subject", "mass_kg")
+    assert change_words(place, 70, 57.6) == "“Subject: Mass [kg]” from 70 to 57.6"
+    assert now_words(place, None) == "“Subject: Mass [kg]” is not stated now"
+    assert change_title([(place, 57.6)]) == "Take “Subject: Mass [kg]” as 57.6"
+    assert now_words(("trials", "S01", "condition"), "fast") == '“Condition” of S01 is "fast" now'
