@@ -339,7 +339,7 @@ def place_words(place: Place) -> str:
 
 
 def now_words(place: Place, value: Any) -> str:
-    """What a place holds now: "“Subject: Mass [kg]” is 70 now"."""
+    """The present value of a place in words: "“Subject: Mass [kg]” is 70 now"."""
     return f"{place_words(place)} is {_value_words(value)} now"
 
 

@@ -409,7 +409,7 @@ def shared_result(
 def with_steps(result: xr.Dataset) -> xr.Dataset:
     """State the heel strikes of a model that walks or runs: from its loads and, where no load shows them, its motion.
 
-    Figures then have the gait cycle of each leg, as those of a recording.
+    Figures then have the gait cycle of each leg, as figures of a recording have.
     """
     if MODEL not in result.attrs or "ground_reaction_force" not in result:
         return result
