@@ -13,6 +13,7 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 VARIABLE = "MUSCLESOLVE_REPOSITORY"
 PICTURES = (".png", ".svg")
+NOTEBOOK = "examples/first_forces.ipynb"
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )(?!https?://|#)([^)\s]+)", re.MULTILINE)
 """A link of Markdown to a file of the repository: `[text](file)`, or `[name]: file` at the beginning of a line."""
 
@@ -25,7 +26,8 @@ class Metadata(MetadataHookInterface):
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         repository = os.environ.get(VARIABLE, "").strip().rstrip("/")
         if repository:
-            text = with_addresses(text, repository, f"v{metadata['version']}")
+            tag = f"v{metadata['version']}"
+            text = with_badges(with_addresses(text, repository, tag), repository, tag)
             metadata["urls"] = urls(repository)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
 
@@ -38,6 +40,21 @@ def urls(repository: str) -> dict[str, str]:
         "Changelog": f"{repository}/blob/main/CHANGELOG.md",
         "Issues": f"{repository}/issues",
     }
+
+
+def with_badges(text: str, repository: str, tag: str) -> str:
+    """The text with links below its title that open the notebook; as it is, where GitHub is not the host."""
+    place = repository.removeprefix("https://github.com/")
+    if place == repository:
+        return text
+    binder = f"https://mybinder.org/v2/gh/{place}/{tag}?labpath={NOTEBOOK}"
+    colab = f"https://colab.research.google.com/github/{place}/blob/{tag}/{NOTEBOOK}"
+    title, _, rest = text.partition("\n")
+    badges = (
+        f"[![Binder](https://mybinder.org/badge_logo.svg)]({binder}) "
+        f"[![Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab})"
+    )
+    return f"{title}\n\n{badges}\n{rest}"
 
 
 def with_addresses(text: str, repository: str, tag: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from document_pages import site_module
 from packages import imported
 
 ROOT = Path(__file__).parents[2]
@@ -79,3 +84,24 @@ def test_extras_that_pages_name_exist():
         for name in names.split(",")
     }
     assert named and named <= set(PROJECT["optional-dependencies"])
+
+
+def test_the_notebook_is_what_its_tool_writes_and_holds_its_figure():
+    site_module("places")
+    tool = site_module("notebook")
+    cells = json.loads(tool.NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    assert ["".join(cell["source"]) for cell in cells[2:]] == list(tool.CELLS)
+    kinds = [kind for cell in cells[2:] for output in cell["outputs"] for kind in output.get("data", {})]
+    assert kinds == ["image/png"]
+    assert "[100. 300.] True" in "".join(cells[2]["outputs"][0]["text"])
+
+
+def test_badges_lead_to_the_notebook_where_the_repository_is_known(monkeypatch):
+    """The hook is a class of hatchling, which only builds need."""
+    interface = SimpleNamespace(MetadataHookInterface=object)
+    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+    metadata = runpy.run_path(str(ROOT / "packaging" / "metadata.py"))
+    text = metadata["with_badges"]("# title\n\ntext", "https://github.com/some/one", "v1")
+    assert text.count("some/one") == 2 and text.count(metadata["NOTEBOOK"]) == 2
+    assert (ROOT / metadata["NOTEBOOK"]).is_file()
+    assert metadata["with_badges"]("# title", "https://other.example/one", "v1") == "# title"
