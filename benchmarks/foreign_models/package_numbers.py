@@ -152,7 +152,10 @@ def compared(model: OpenSimModel, given: dict[str, Any]) -> dict[str, Any]:
             unnamed += [
                 f"{name} {by:.1f} mm ({label.split()[0]})"
                 for name, by in zip(given["muscles"], worst, strict=True)
-                if by > 1.3 * LARGE_MM and f"{name} (" not in note
+                if by > 1.3 * LARGE_MM
+                and f"{name} (" not in note
+                and f" {name} " not in notes
+                and f" {name}," not in notes
             ]
     kept = [
         k

@@ -7,6 +7,7 @@ strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import WarningNote
+from musclesolve._util.messages import WarningNote, few
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.devices import read_device
 from musclesolve.models.opensim.functions import Constant
@@ -345,7 +346,20 @@ def read_muscles(
                 devices.append(device)
         elif element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
             actuators[element.name] = _actuator(context, element)
+    if moved := [name for name, muscle in muscles.items() if _moves_beside_its_body(muscle)]:
+        context.notes.append(
+            f"Moment arms are the derivatives of the lengths: OpenSim's leave out that points of {few(moved)} move "
+            "beside points of the same body."
+        )
     return muscles, pathless, tuple(devices), actuators
+
+
+def _moves_beside_its_body(muscle: OpenSimMuscle) -> bool:
+    """Whether a moving point follows or precedes a point of its body: OpenSim's arms leave out such segments."""
+    return any(
+        (one.moving is not None or other.moving is not None) and one.frame.body == other.frame.body
+        for one, other in pairwise(muscle.points)
+    )
 
 
 def _actuator(context: Context, element: Element) -> Actuator:
