@@ -142,7 +142,7 @@ def predicted_motion(
         iterations: of Ipopt, at most, on each mesh.
 
     Raises:
-        InputError: limits that lack, arrays of another shape, bodies of contacts without load.
+        InputError: limits that lack, arrays of another shape, bodies of contacts without load, a start without balance.
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(model, loads=...)")
     check_type(muscles, MuscleChain, "muscles", "ms.symbolic.muscle_chain(model)")

@@ -23,6 +23,7 @@ NEED_FILES = {
     "laboratory.read_c3d",  # a C3D file: docs/recordings.md
     "models.read_person",  # one person's muscles: docs/calibration.md
     "models.write_person",
+    "symbolic.predicted_motion",  # an OpenSim model: examples/squat_jump.py
     "trajectory.solve_motion",  # docs/elastic_tendons.md
     "models.verify_solution",  # forces of another program: docs/verify.md
 }
