@@ -140,11 +140,11 @@ def emg_figure(ours: xr.Dataset, channels: list[str]) -> Figure:
 
 
 def sets() -> str:
-    """Every set with two costs, each with the passive rule of the best median; the best median first."""
+    """Every set with the default cost and the passive rule of the best median; the best median first."""
     prepared = prepare_recording(recorded_walk(), side="both")
     found = combinations(prepared)
     channels = prepared.emg.channels if prepared.emg is not None else ()
-    kept = [key for key in found if key[2] in (USUAL_COST, "stress_cubed")]
+    kept = [key for key in found if key[2] == USUAL_COST]
     best: dict[tuple[str, str], tuple[str, str, str]] = {}
     for key in sorted(kept, key=lambda key: -np.nanmedian(found[key].correlation)):
         best.setdefault((key[0], key[2]), key)
