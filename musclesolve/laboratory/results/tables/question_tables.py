@@ -487,23 +487,24 @@ def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataAr
 
 
 def contact_records(answer: xr.Dataset) -> list[dict[str, Any]]:
-    """Mean contributions of groups and other parts to the contact forces of the joints of a leg over its stance [BW].
+    """Mean contributions of groups and other parts to the contact forces of the joints of a leg over its stance.
+
+    In body weights (`own_bw`), or in newtons (`own_n`) where the weight is not known.
 
     For a joint the component along its contact force, for a knee contact the compression. own: by tension across the
     joint; dynamics: through accelerations and ground reactions, three numbers by the contact models of `contact`.
     Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
     ligaments where a contact lifts off.
     """
-    weight = float(answer.attrs.get("body_weight_n", 1.0))
+    weight, unit = float(answer.attrs.get("body_weight_n", 1.0)), _short(_unit(answer)).lower()
     facts = []
     for side, stance in _stances(answer):
         for place, (direct, dynamics) in contact_shares(stance, side).items():
             through = _by_group(dynamics, side)
             for group, across in _by_group(direct, side).items():
-                own_bw = float(across.mean("time")) / weight
                 shares = {
-                    "own_bw": own_bw,
-                    "dynamics_bw": (through[group].mean("time").values / weight).tolist(),
+                    f"own_{unit}": float(across.mean("time")) / weight,
+                    f"dynamics_{unit}": (through[group].mean("time").values / weight).tolist(),
                 }
                 facts.append({"leg": side, "joint": place, "group": group} | shares)
     return facts
@@ -543,8 +544,10 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
         leg = f"{SIDE_NAMES.get(side, side)} leg in stance"
         title = f"{leg}: mean acceleration of the center of mass (m/s2), contact {contacts}"
         tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(what))))
+        unit, digits = _short(_unit(answer)).lower(), _digits(_unit(answer))
         share = {
-            (fact["joint"], fact["group"]): f"{fact['own_bw']:+z.2f} {fact['dynamics_bw'][0]:+z.2f}"
+            (fact["joint"], fact["group"]): f"{fact[f'own_{unit}']:+z.{digits}f} "
+            f"{fact[f'dynamics_{unit}'][0]:+z.{digits}f}"
             for fact in contact_records(answer)
             if fact["leg"] == side
         }
@@ -556,7 +559,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
                 for joint in joints
             }
             first = answer["contact"].values[0]
-            title = f"{leg}: mean contact force ({answer.attrs['force_unit']}), own and through dynamics ({first})"
+            title = f"{leg}: mean contact force ({_unit(answer)}), own and through dynamics ({first})"
             tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(joints))))
     if work := work_records(answer):
         from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
