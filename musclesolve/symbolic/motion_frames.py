@@ -151,7 +151,7 @@ def frame_functions(
         into[[moved.index(name) for name in chain.dofs], np.arange(len(some))] = 1.0
         moment = moment + ca.sparsify(ca.DM(into)) @ chain.moment(*arguments)
     force = ca.vertcat(kind(0, 1), *forces)
-    motion_rows = ca.vertcat(moment + s - tau[muscular], r - tau[root], u - tau[others]) / MOMENT
+    motion_rows = ca.vertcat(moment + s - tau[muscular, 0], r - tau[root, 0], u - tau[others, 0]) / MOMENT
     symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, own)
     bounded = [
         _bounded(entry, symbols) for entry in check_type(constraints, Sequence, "constraints", TRIPLES)

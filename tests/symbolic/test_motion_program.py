@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import casadi
 import numpy as np
 import pytest
+from loop_models import AT_REST, model_text
 from moving_stride import moving_stride
 from refusals import refused
 
@@ -224,6 +226,43 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
     for code, part, call in cases:
         with refused(code, part):
             call()
+
+
+def follows(model, muscle, place, poses):
+    """Programs without and with a muscle that follow the marker of a model with one coordinate."""
+    body, time = ms.symbolic.skeleton(model), STEP * np.arange(len(poses))
+    assert len(body.dofs) == 1
+    position = body.markers({"tip": place})
+    markers = np.stack([np.array(position([pose])).T for pose in poses])
+    for chain in ((), ms.symbolic.muscle_chain(model, muscle)):
+        program = ms.symbolic.motion_program(body, time, {"tip": place}, markers, muscles=chain)
+        yield program.solve(SMOOTH), chain
+
+
+def test_a_model_with_one_coordinate(tmp_path):
+    """The ankle alone: hip and knee are welded."""
+    text = LEG.read_text(encoding="utf-8")
+    for name in ("hip_r", "knee_r"):
+        before, pin, after = text.partition(f'<PinJoint name="{name}">')
+        joint, _, after = after.partition("</PinJoint>")
+        joint = re.sub("<coordinates>.*?</coordinates>", "", joint, flags=re.DOTALL)
+        text = before + pin.replace("Pin", "Weld") + joint + "</WeldJoint>" + after
+    file = tmp_path / "ankle.osim"
+    file.write_text(text, encoding="utf-8")
+    poses = 0.1 * np.sin(10.0 * STEP * np.arange(7))
+    for found, chain in follows(ms.read_osim(file), "soleus_r", ("foot_r", (0.15, -0.02, 0.0)), poses):
+        assert found.converged and np.abs(found.coordinates[:, 0] - poses).max() < 0.01
+        if chain:
+            moment = np.array(chain.moment.map(7)(found.coordinates.T, found.rates.T, found.activation.T)).T
+            np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
+
+
+def test_a_loop_with_one_free_coordinate(tmp_path):
+    file = tmp_path / "loop.osim"
+    file.write_text(model_text("WeldConstraint"), encoding="utf-8")
+    poses = AT_REST["WeldConstraint"]["rock_x"][0] + 0.02 * np.sin(10.0 * STEP * np.arange(5))
+    for found, _ in follows(ms.read_osim(file), "pull", ("rocker", (0.2, 0.1, 0.1)), poses):
+        assert found.converged and found.certificate.motion_equations < 1e-6
 
 
 @pytest.mark.thorough
