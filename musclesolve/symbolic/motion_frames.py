@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import check_real_array, check_type
-from musclesolve._util.messages import as_text
+from musclesolve._util.messages import as_text, few
 from musclesolve.errors import input_error
 from musclesolve.symbolic.muscle_chain import MuscleChain
 from musclesolve.symbolic.skeleton import Skeleton
@@ -67,6 +67,23 @@ class FrameSymbols:
 
 
 FrameExpression = Callable[[FrameSymbols], Any]
+
+
+class FrameData(dict[str, Any]):
+    """Numbers of a frame by name; what is not given is refused with a remedy."""
+
+    def __init__(self, given: Mapping[str, Any], remedy: str) -> None:
+        super().__init__(given)
+        self.remedy = remedy
+
+    def __missing__(self, name: object) -> Any:
+        raise input_error(
+            "unknown_name",
+            where="frame.data",
+            problem=f"there are no data {as_text(name)}",
+            expected=f"names of given data: {few(self) or 'none'}",
+            remedy=self.remedy,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +169,8 @@ def frame_functions(
         moment = moment + ca.sparsify(ca.DM(into)) @ chain.moment(*arguments)
     force = ca.vertcat(kind(0, 1), *forces)
     motion_rows = ca.vertcat(moment + s - tau[muscular, 0], r - tau[root, 0], u - tau[others, 0]) / MOMENT
-    symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, own)
+    known = FrameData(own, "give them: data={name: numbers (T,) or (T, k)}")
+    symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, known)
     bounded = [
         _bounded(entry, symbols) for entry in check_type(constraints, Sequence, "constraints", TRIPLES)
     ]
@@ -173,10 +191,10 @@ def frame_functions(
         + (ca.sumsqr(r[turns]) / weight["residual_moment"] ** 2 if turns else 0.0)
         + ca.sumsqr(resting * (c - rest)) / REST**2
     )
-    effort = ca.sumsqr(a) if cost is None else _expression(cost, symbols, "cost")
+    effort = ca.sumsqr(a) if cost is None else frame_expression(cost, symbols, "cost")
     further = check_type(costs, Sequence, "costs", "a list of functions of a frame")
     value = 0.5 * misfit + weight["effort"] * effort
-    value = value + sum(_expression(each, symbols, "costs") for each in further)
+    value = value + sum(frame_expression(each, symbols, "costs") for each in further)
 
     dual, factor = kind.sym("dual", rows.numel()), kind.sym("factor")
     jacobian = ca.jacobian(rows, y)
@@ -207,7 +225,7 @@ def _places(matrix: Any) -> tuple[Indices, Indices]:
     return np.array(rows, dtype=int), np.array(columns, dtype=int)
 
 
-def _expression(function: object, symbols: FrameSymbols, where: str, scalar: bool = True) -> Any:
+def frame_expression(function: object, symbols: FrameSymbols, where: str, scalar: bool = True) -> Any:
     """The expression that a function makes of the symbols of a frame: one number, or several."""
     if not callable(function):
         raise input_error(
@@ -250,4 +268,4 @@ def _bounded(entry: object, symbols: FrameSymbols) -> tuple[Any, float, float]:
             problem=f"the bounds are {low:g} and {high:g}",
             expected="a lower bound and an upper bound that is not below it",
         )
-    return _expression(entry[0], symbols, "constraints", scalar=False), float(low), float(high)
+    return frame_expression(entry[0], symbols, "constraints", scalar=False), float(low), float(high)

@@ -40,7 +40,7 @@ from musclesolve._util.checks import (
     check_real_array,
     check_type,
 )
-from musclesolve._util.messages import few, with_sizes
+from musclesolve._util.messages import as_text, few, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
@@ -136,12 +136,7 @@ def motion_program(
         38
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(subject)")
-    expected = "muscles, from ms.symbolic.muscle_chain(...)"
-    chains = (
-        (muscles,)
-        if isinstance(muscles, MuscleChain)
-        else tuple(check_type(muscles, Sequence, "muscles", expected))
-    )
+    chains = checked_chains(body, muscles)
     time = check_increasing(time, 2, where="time")
     frames, position = len(time), body.markers(places)
     shape = frames, len(places), 3
@@ -149,8 +144,34 @@ def motion_program(
         measured, "measured", f"positions {shape} [m]: frames, markers, x y z", shapes=(shape,)
     )
     _check_targets(targets)
-    wrenches = _wrenches(body, loads or {}, frames)
-    numbers = {name: _numbers(name, value, frames) for name, value in (data or {}).items()}
+    wrenches = _wrenches(body, _named(loads, "loads", "(T, 6)"), frames)
+    given = _named(data, "data", "(T,) or (T, k)")
+    numbers = {name: _numbers(name, value, frames) for name, value in given.items()}
+    if activation_times is not None:
+        activation_times = checked_activation_times(activation_times)
+    frame = frame_functions(body, chains, position, cost, costs, constraints, numbers)
+    return MotionProgram(
+        body=body,
+        time=time,
+        muscles=tuple(name for chain in chains for name in chain.muscles),
+        moved=frame.moved,
+        targets=targets,
+        _position=position,
+        _frame=frame,
+        _numbers=np.concatenate([wrenches, *numbers.values()], axis=1),
+        _chains=chains,
+        _activation_times=activation_times,
+    )
+
+
+def checked_chains(body: Skeleton, muscles: MuscleChain | Sequence[MuscleChain]) -> tuple[MuscleChain, ...]:
+    """The muscles of a body; refuse other bodies' muscles, factors, and muscles that pull twice."""
+    expected = "muscles, from ms.symbolic.muscle_chain(...)"
+    chains = (
+        (muscles,)
+        if isinstance(muscles, MuscleChain)
+        else tuple(check_type(muscles, Sequence, "muscles", expected))
+    )
     for chain in chains:
         check_type(chain, MuscleChain, "muscles", expected)
         if unknown := [name for name in chain.dofs if name not in body.dofs]:
@@ -159,6 +180,7 @@ def motion_program(
                 where="muscles",
                 problem=f"the body has no {few(unknown)}",
                 expected=f"coordinates of the body: {few(body.dofs)}",
+                remedy="make skeleton and muscle_chain of the same subject or model",
             )
         if chain.factors:
             raise input_error(
@@ -166,6 +188,7 @@ def motion_program(
                 where="muscles",
                 problem="the chain has factors as further arguments",
                 expected="muscle_chain(..., factors=())",
+                remedy="leave out factors=...",
             )
     names = [name for chain in chains for name in chain.muscles]
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
@@ -175,23 +198,30 @@ def motion_program(
             problem=f"{few(repeated)} would pull twice",
             expected="every muscle in one chain",
         )
-    if activation_times is not None:
-        times = check_real_array(activation_times, "activation_times", "two times [s]", shapes=((2,),))
-        for duration in times:
-            check_number(float(duration), "activation_times", "two positive times [s]", above=0.0)
-    frame = frame_functions(body, chains, position, cost, costs, constraints, numbers)
-    return MotionProgram(
-        body=body,
-        time=time,
-        muscles=tuple(names),
-        moved=frame.moved,
-        targets=targets,
-        _position=position,
-        _frame=frame,
-        _numbers=np.concatenate([wrenches, *numbers.values()], axis=1),
-        _chains=chains,
-        _activation_times=activation_times,
-    )
+    return chains
+
+
+def checked_activation_times(value: object) -> tuple[float, float]:
+    """The shortest times [s] for an activation to rise and to fall; refuse what is not two positive numbers."""
+    expected = "two positive times [s]: of rise and of fall"
+    times = check_real_array(value, "activation_times", expected, shapes=((2,),))
+    rise, fall = (check_number(float(each), "activation_times", expected, above=0.0) for each in times)
+    return rise, fall
+
+
+def _named(value: object, name: str, numbers: str) -> Mapping[str, Any]:
+    """A dictionary of numbers, empty unless given."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise input_error(
+            "bad_type",
+            where=name,
+            problem=f"{name} is {as_text(value)}",
+            expected=f"a dictionary: name -> numbers {numbers}",
+            remedy=f"write {name}={{name: numbers}}",
+        )
+    return value
 
 
 def _check_targets(targets: Array) -> None:

@@ -7,8 +7,9 @@ finer meshes, each from the motion of the one before, and there is no result unl
 the frames of the last mesh is small.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,25 @@ from musclesolve._util.checks import (
     check_real_array,
     check_type,
 )
-from musclesolve._util.messages import with_sizes
+from musclesolve._util.messages import as_text, few, unknown_name, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.symbolic.motion_frames import (
     ACCELERATION,
     RATE,
+    FrameData,
     FrameExpression,
     FrameFunctions,
     FrameSymbols,
     MotionWeights,
+    frame_expression,
     frame_functions,
 )
-from musclesolve.symbolic.motion_program import MotionProgram, ProgramMotion
+from musclesolve.symbolic.motion_program import (
+    MotionProgram,
+    ProgramMotion,
+    checked_activation_times,
+    checked_chains,
+)
 from musclesolve.symbolic.motion_sums import MotionSums
 from musclesolve.symbolic.muscle_chain import MuscleChain
 from musclesolve.symbolic.skeleton import Skeleton
@@ -142,20 +150,25 @@ def predicted_motion(
         iterations: of Ipopt, at most, on each mesh.
 
     Raises:
-        InputError: limits that lack, arrays of another shape, bodies of contacts without load, a start without balance.
+        InputError: limits that lack, arrays of another shape, bodies of contacts without load, meshes that do not grow,
+            a start without balance or outside the limits, a goal that is no function of a frame.
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(model, loads=...)")
     check_type(muscles, MuscleChain, "muscles", "ms.symbolic.muscle_chain(model)")
     for name, value in (("duration", duration), ("jerk", jerk), ("largest_error", largest_error)):
         check_number(value, name, "a positive number", above=0.0)
-    for frames in meshes:
-        check_integer(frames, "meshes", 3)
+    checked_chains(body, muscles)
+    activation_times = checked_activation_times(activation_times)
+    check_integer(iterations, "iterations", 0)
+    check_type(costs, Sequence, "costs", "a list of functions of a frame")
+    meshes = _meshes(meshes)
     first = check_array(start, "start", (len(body.dofs),), real=True)
     bounds = _bounds(limits, len(body.dofs))
+    _check_start(first, body, bounds["q"])
     ground = _ground(body, contacts)
     position = body.markers({"hidden": (body.bodies[0], (0.0, 0.0, 0.0))})
     data = {"last": np.zeros((1, 1)), "share": np.zeros((1, 1))}
-    expressions = [_times(goal, "last"), *(_times(each, "share") for each in costs)]
+    expressions = [_times(goal, "last", "goal"), *(_times(each, "share", "costs") for each in costs)]
     frame = frame_functions(body, (muscles,), position, _none, expressions, (), data, ground.loads)
     found, made = None, list[Mesh]()
     for frames in meshes:
@@ -214,14 +227,30 @@ def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
     """The forces of the ground as functions of the motion."""
     for each in check_type(contacts, Sequence, "contacts", "a list of ms.symbolic.SmoothContact"):
         check_type(each, SmoothContact, "contacts", "ms.symbolic.SmoothContact(body, place)")
-        check_choice(each.body, "the body of a contact", body.loads, where="skeleton(loads=...)")
+        if each.body not in body.bodies:
+            raise unknown_name(each.body, "body", body.bodies, where="contacts")
+        if each.body not in body.loads:
+            raise input_error(
+                "unknown_name",
+                where="contacts",
+                problem=f"no load acts on {each.body}",
+                expected=f"points of bodies with a load: {few(body.loads) or 'none'}",
+                remedy=f"ms.symbolic.skeleton(model, loads={[*dict.fromkeys(one.body for one in contacts)]})",
+            )
     if not contacts:
-        raise input_error("missing_argument", where="contacts", problem="nothing touches the ground")
-    c, cd = ca.SX.sym("c", len(body.dofs)), ca.SX.sym("cd", len(body.dofs))
+        raise input_error(
+            "missing_argument",
+            where="contacts",
+            problem="nothing touches the ground",
+            expected="a list of one or more points",
+            remedy="contacts=[ms.symbolic.SmoothContact(body, place), ...]",
+        )
+    kind = ca.MX if body.dependent else ca.SX
+    c, cd = kind.sym("c", len(body.dofs)), kind.sym("cd", len(body.dofs))
     place = body.markers({str(k): (each.body, each.place) for k, each in enumerate(contacts)})(c)
     velocity = ca.reshape(ca.jtimes(ca.vec(place), c, cd), 3, -1)
     force = ca.horzcat(*(each.force(place[:, k], velocity[:, k]) for k, each in enumerate(contacts)))
-    loads = {name: ca.SX.zeros(6) for name in body.loads}
+    loads = {name: kind.zeros(6) for name in body.loads}
     for k, each in enumerate(contacts):
         loads[each.body] += ca.vertcat(force[:, k], ca.cross(place[:, k], force[:, k]))
     return _Ground(
@@ -230,12 +259,48 @@ def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
     )
 
 
-def _times(function: FrameExpression, factor: str) -> FrameExpression:
-    return lambda frame: function(frame) * frame.data[factor]
+NO_DATA = FrameData({}, "a predicted motion takes no data: write numbers into the function itself")
+
+
+def _times(function: FrameExpression, factor: str, where: str) -> FrameExpression:
+    return lambda frame: frame_expression(function, replace(frame, data=NO_DATA), where) * frame.data[factor]
 
 
 def _none(frame: FrameSymbols) -> float:
     return 0.0
+
+
+def _meshes(meshes: object) -> tuple[int, ...]:
+    """Numbers of frames; refuse an empty list, and meshes that do not become finer."""
+    expected, given = "a list of growing numbers of frames, such as [16, 31, 61]", as_text(meshes)
+    if not isinstance(meshes, Iterable):
+        remedy = f"for one mesh, meshes=[{given}]"
+        raise input_error(
+            "bad_type", where="meshes", problem=f"meshes is {given}", expected=expected, remedy=remedy
+        )
+    numbers = tuple(check_integer(frames, "meshes", 3) for frames in meshes)
+    if not numbers or any(after <= before for before, after in pairwise(numbers)):
+        raise input_error(
+            "bad_value",
+            where="meshes",
+            problem=f"meshes is {given}",
+            expected=expected,
+            remedy="give each mesh more frames than the one before it",
+        )
+    return numbers
+
+
+def _check_start(start: Array, body: Skeleton, limits: Array) -> None:
+    """Refuse a start outside the limits (2, n) of the coordinates, as angles in degrees are."""
+    for name, value, lower, upper in zip(body.dofs, start, *limits, strict=True):
+        if not lower <= value <= upper:
+            raise input_error(
+                "bad_value",
+                where="start",
+                problem=f"{name} is {value:g}, outside its limits",
+                expected=f"{name} from {lower:g} to {upper:g} [rad, m], as in limits['q']",
+                remedy="numpy.radians of angles in degrees, or another start, or wider limits",
+            )
 
 
 def _bounds(limits: Mapping[str, tuple[ArrayLike, ArrayLike]], count: int) -> dict[str, Array]:
@@ -279,7 +344,7 @@ def _unknown_limits(sums: MotionSums, bounds: Mapping[str, Array]) -> Array:
 
 def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array) -> Array:
     """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k)."""
-    y = ca.SX.sym("y", frame.size)
+    y = ca.MX.sym("y", frame.size)
     rows = frame.value(y, numbers)[1]
     c, a = frame.parts["c"], frame.parts["a"]
     begin = np.zeros(frame.size)
@@ -301,6 +366,7 @@ def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array
             where="start",
             problem="near it muscles and ground hold the body nowhere at rest",
             expected="a posture whose mass center is above the contacts, which touch the ground",
+            remedy="another start, such as a shallower crouch, or wider limits of the coordinates",
         )
     return np.array(found["x"]).ravel()
 
@@ -324,6 +390,6 @@ def _at_end(goal: FrameExpression, motion: ProgramMotion) -> float:
     columns = [ca.DM(values[-1]) for values in (*of_motion, *of_muscles)]
     q, qd, qdd, moment, activation, force, reserve, residual = columns
     last = FrameSymbols(
-        motion.dofs, motion.muscles, q, qd, qdd, moment, activation, force, reserve, residual, {}
+        motion.dofs, motion.muscles, q, qd, qdd, moment, activation, force, reserve, residual, NO_DATA
     )
     return float(goal(last))

@@ -140,6 +140,43 @@ def test_without_limits_the_equations_hold_in_the_frames_alone(jump, found):
         _ = free.motion
 
 
+def test_arguments_are_refused_before_any_computation(jumper):
+    """By code and by what the message names; each has an expectation and a remedy where one is possible."""
+    _, body, muscles, contacts = jumper
+    elsewhere = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+    strong = ms.symbolic.muscle_chain(jumper[0], factors=("max_isometric_force",))
+    hand = [ms.symbolic.SmoothContact("hand_r", (0.0, 0.0, 0.0))]
+    degrees = np.degrees(CROUCH) * [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    cases = (
+        ("bad_value", "meshes", {"meshes": []}),
+        ("bad_type", "meshes=[5]", {"meshes": 5}),
+        ("bad_value", "[6, 5]", {"meshes": [6, 5]}),
+        ("bad_number", "meshes is 2", {"meshes": [2, 5]}),
+        ("bad_number", "activation_times is -0.03", {"activation_times": (-0.03, 0.06)}),
+        ("bad_number", "activation_times is 0.0", {"activation_times": (0, 0.06)}),
+        ("bad_shape", "activation_times", {"activation_times": 0.03}),
+        ("bad_number", "iterations is -1", {"iterations": -1}),
+        ("bad_value", "same subject or model", {"muscles": elsewhere}),
+        ("unsupported", "factors=()", {"muscles": strong}),
+        ("bad_type", "goal: 3 is no function", {"goal": 3}),
+        ("bad_type", "goal: the function returns None", {"goal": lambda frame: None}),
+        ("bad_shape", "goal: the function returns 6", {"goal": lambda frame: frame.q}),
+        ("bad_type", "costs", {"costs": lambda frame: 0.0}),
+        ("bad_shape", "costs: the function returns 6", {"costs": [lambda frame: frame.q]}),
+        ("unknown_name", "takes no data", {"goal": lambda frame: frame.data["emg"]}),
+        ("unknown_name", "takes no data", {"costs": [lambda frame: frame.data["last"]]}),
+        ("missing_argument", "SmoothContact(", {"contacts": []}),
+        ("unknown_name", "hand_r", {"contacts": hand}),
+        ("bad_value", "hip_flexion_r is 3, outside", {"start": [*CROUCH[:3], 3.0, *CROUCH[4:]]}),
+        ("bad_value", "knee_angle_r is 1.3, outside its limits", {"start": [*CROUCH[:4], 1.3, CROUCH[5]]}),
+        ("bad_value", "numpy.radians", {"start": degrees}),
+    )
+    usual = {"muscles": muscles, "contacts": contacts, "goal": lambda frame: 0.0, "start": CROUCH}
+    for code, part, other in cases:
+        with refused(code, part):
+            ms.symbolic.predicted_motion(body, 0.4, limits=LIMITS, **(usual | other))
+
+
 def test_what_does_not_fit_is_refused(jumper, jump):
     _, body, muscles, contacts = jumper
     with refused("missing_argument", "qdd", "kilometers"):
@@ -152,7 +189,7 @@ def test_what_does_not_fit_is_refused(jumper, jump):
         ms.symbolic.predicted_motion(
             body, 0.4, muscles, contacts, lambda f: 0.0, [0.0, 0.0, 0.6, 0.0, -0.1, 0.0], LIMITS
         )
-    with refused("unknown_name", "tibia_r"):
+    with refused("unknown_name", "tibia_r", "loads=["):
         elsewhere = [ms.symbolic.SmoothContact("tibia_r", (0.0, 0.0, 0.0))]
         ms.symbolic.predicted_motion(body, 0.4, muscles, elsewhere, lambda f: 0.0, CROUCH, LIMITS)
     with refused("bad_number", "stiffness"):
