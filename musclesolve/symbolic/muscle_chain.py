@@ -249,11 +249,15 @@ def muscle_chain(
 
 @dataclass(frozen=True, eq=False)
 class _Paths:
-    """Muscles with the function of their lengths, the iterated ones, and the coordinates that are angles."""
+    """Muscles with the function of their lengths, the iterated ones, and the coordinates that are angles.
+
+    known: 1 in a pose of numbers in which all loops close, else NaN. Paths and curves have branches, which lose NaN.
+    """
 
     dofs: tuple[str, ...]
     parameters: MuscleParameters
     length: Any
+    known: Any
     iterated: tuple[str, ...]
     engine: IteratedPaths | None
     dependent: tuple[str, ...] = ()
@@ -372,7 +376,16 @@ def _paths(
         engine = IteratedPaths(evaluate(other), (len(other), len(dofs)))
         parts.append((drawn[other].tolist(), engine(pose)))
     length = ca.Function("length", [pose], [in_order(parts)], ["q"], ["length"])
-    return _Paths(dofs, parameters, length, tuple(parameters.names[drawn[k]] for k in other), engine)
+    known = ca.Function("known", [pose], [_finite(ca.sumsqr(pose if closed is None else closed(pose)))])
+    iterated = tuple(parameters.names[drawn[k]] for k in other)
+    return _Paths(dofs, parameters, length, known, iterated, engine)
+
+
+def _finite(value: Any) -> Any:
+    """1 where a value is a finite number, else NaN; without derivatives, which would fill structural zeros."""
+    x = ca.MX.sym("x", value.shape)
+    finite = ca.if_else(ca.fabs(x) < np.inf, 1.0, np.nan)
+    return ca.Function("finite", [x], [finite], {"is_diff_in": [False]})(value)
 
 
 def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: float) -> MuscleChain:
@@ -386,13 +399,21 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
     length = numbers.get(SIZE, 1.0) * paths.length(q)
     gradient = ca.jacobian(length, q)
     velocity = gradient @ qd
+    known = paths.known(q)
+    if SIZE in numbers:
+        known = known * _finite(numbers[SIZE])
+    # a factor, rate or activation that is no number leaves the other muscles as they are
+    given: Any = 1.0
+    for name in factors:
+        given = given * (1.0 if name == SIZE else _finite(numbers[name]))
+    moving_given = given * _finite(velocity)
 
     muscles = parameters.names
     entries = {"q": paths.dofs, "qd": paths.dofs, "a": muscles} | dict.fromkeys(numbers, muscles)
 
     def function(name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
         inputs = inputs | numbers
-        dense = [ca.densify(value) for value in outputs.values()]
+        dense = [ca.densify(value) * known for value in outputs.values()]
         made = ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
         return ChainFunction(made, entries | {SIZE: (SIZE,)}, paths.turns)
 
@@ -402,12 +423,16 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         equilibrium = equilibrium_function(parameters, damping)
         columns = ca.horzcat(*(ca.MX(values[name]) for name in BALANCED))
         share, fiber_length, tendon = equilibrium(length, velocity, activation, columns)
-        force = values["max_isometric_force"] * share
-        parts["fiber"] = function("fiber", driven, {"length": fiber_length, "tendon": tendon})
+        driven_given = moving_given * _finite(activation)
+        force = values["max_isometric_force"] * share * driven_given
+        fiber = {"length": fiber_length * driven_given, "tendon": tendon * driven_given}
+        parts["fiber"] = function("fiber", driven, fiber)
     else:
         fiber = rigid_fiber(values, parameters, length, velocity)
         capacity, passive = rigid_forces(values, parameters, fiber)
+        capacity, passive = capacity * moving_given, passive * given
         force = activation * capacity + passive
+        fiber = {name: part * (moving_given if name == "velocity" else given) for name, part in fiber.items()}
         parts["fiber"] = function("fiber", moving, fiber)
         parts["capacity"] = function("capacity", moving, {"capacity": capacity})
         parts["passive"] = function("passive", moving, {"passive": passive})

@@ -97,6 +97,15 @@ def test_where_a_loop_stays_open_there_is_no_number(tmp_path: Path) -> None:
     body = ms.symbolic.skeleton(model)
     assert body.dependent
     assert np.isnan(np.array(body.pose(np.zeros(len(body.dofs))))).any()
+    for tendon in ("rigid", "elastic"):
+        chain = ms.symbolic.muscle_chain(model, "pull", tendon=tendon)
+        still = np.zeros(len(chain.dofs))
+        functions = chain.length, chain.moment_arm, chain.velocity, chain.fiber, chain.force, chain.moment
+        for function in (*functions, *filter(None, (chain.capacity, chain.passive))):
+            found = function.call([still, still, 0.5][: function.n_in()])
+            assert all(np.isnan(np.array(each)).all() for each in found), function.name()
+    with refused("not_finite"):
+        ms.symbolic.muscle_chain(model, "pull").sharing_program().problem(still, still, still)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

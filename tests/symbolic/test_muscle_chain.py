@@ -209,6 +209,38 @@ def test_velocity_is_the_rate_of_the_length_and_moment_its_power():
     assert float(ca.dot(chain.moment(q, qd, a), qd)) == pytest.approx(-float(power), rel=1e-12)
 
 
+@pytest.mark.parametrize("tendon", ["elastic", "rigid"])
+def test_an_input_that_is_no_number_gives_no_number(tendon):
+    factors = ["optimal_fiber_length", "size"]
+    chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r", tendon=tendon, factors=factors)
+    state = [np.zeros(7), np.zeros(7), np.full(43, 0.1), np.ones(43), np.ones(1)]
+    force = np.array(chain.force(*state))
+    crossing = np.array(chain.moment_arm(state[0], *state[3:]))[3] != 0.0
+    of_first = np.arange(43) == 0
+    # entry -> the muscles whose force it leaves unknown
+    for number, entry, lost in (
+        (0, 3, True),
+        (1, 3, crossing),
+        (2, 0, of_first),
+        (3, 0, of_first),
+        (4, 0, True),
+    ):
+        other = [each.copy() for each in state]
+        other[number][entry] = np.nan
+        expected = np.where(lost, np.nan, force.ravel())
+        assert np.isnan(np.array(chain.force(*other)).ravel()[np.isnan(expected)]).all()
+        if number > 1:
+            np.testing.assert_array_equal(np.array(chain.force(*other)).ravel(), expected)
+        assert np.isnan(np.array(chain.moment(*other))).any()
+
+
+def test_an_unknown_pose_leaves_derivatives_as_sparse_as_they_are():
+    chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+    assert chain.force.jac_sparsity(0, 2).nnz() == 43  # of activations
+    crossed = np.count_nonzero(np.array(chain.moment_arm(np.full(7, 0.2))))
+    assert chain.length.jac_sparsity(0, 0).nnz() == crossed
+
+
 def test_what_cannot_be_is_refused():
     with refused("unknown_name", "femur"):
         ms.symbolic.muscle_chain(muscles="silva_2003", side="r", factors=["femur"])
