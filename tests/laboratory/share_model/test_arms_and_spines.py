@@ -17,6 +17,12 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
+from musclesolve.laboratory.results.tables.comparison_tables import (
+    ComparisonFacts,
+    agreement,
+    comparison_tables,
+    valid_of,
+)
 from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.models.opensim.load_dynamics import whole_motion
 from musclesolve.tables import Table, write_mot
@@ -186,3 +192,36 @@ def test_a_weight_at_the_root_accuses_the_legs_alone(
 
     assert errors(["back_flexion"]) == set()
     assert errors(["back_flexion", "hip_r_flexion"]) == {"root_carries"}
+
+
+def test_costs_are_compared_on_muscles_of_no_side(arm: tuple[Path, str]) -> None:
+    model, motion = arm[0].parent / "arm.osim", arm[0].parent / "ik.mot"
+    trial = arm[0].parent / "trial.toml"
+    trial.write_text(
+        f'[files]\nmodel = "{model}"\ncoordinates = "{motion}"\nloads = "none"\n', encoding="utf-8"
+    )
+    result = ms.compare(trial, ["force_squared", "stress_cubed"])
+    peaks = ComparisonFacts(result).peaks("function_group")
+    assert [str(name) for name in result["function_group"].values] == ["elbow"]
+    assert np.isfinite(peaks).all()
+    assert any("function groups" in heading for heading in comparison_tables(result))
+
+
+def test_muscles_with_sides_have_the_frames_of_a_trunk_without() -> None:
+    names, costs = ["a_r", "a_l", "b"], ["one", "two"]
+    force = np.arange(12.0).reshape(2, 2, 3) + 1.0
+    valid = np.array([[[True], [False]], [[True], [True]]])
+    compared = xr.Dataset(
+        {
+            "muscle_force": (("cost", "time", "muscle"), force),
+            "valid": (("cost", "time", "side"), valid),
+            "group": ("muscle", ["back", "back", "back"]),
+            "muscle_side": ("muscle", ["other"] * 3),
+        },
+        {"cost": costs, "muscle": names, "side": ["other"]},
+    )
+    compared = compared.assign(agreement(compared))
+    assert [str(name) for name in compared["function_group"].values] == ["back_r", "back_l", "back"]
+    for dim in ("muscle", "function_group"):
+        np.testing.assert_array_equal(valid_of(compared, dim).values, np.repeat(valid, 3, axis=2))
+    np.testing.assert_allclose(compared["rms_difference"].sel(cost="one", other="two").values, 6.0)

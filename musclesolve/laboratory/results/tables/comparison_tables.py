@@ -20,7 +20,8 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import split_side, with_side
+from musclesolve._util.sides import side_of, split_side, with_side
+from musclesolve.laboratory.results.dataset.frame_validity import muscle_sides
 from musclesolve.laboratory.results.dataset.result_quantities import force_unit
 from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import Facts, LegFacts
@@ -129,10 +130,7 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
         function_group); groups are named with the side. NaN where no frame is valid under both costs.
     """
     force = comparison["muscle_force"].transpose("cost", "time", "muscle").values
-    pairs = zip(comparison["group"].values, comparison["muscle"].values, strict=True)
-    group_of = np.array([f"{group}_{str(muscle)[-1]}" for group, muscle in pairs])
-    groups = list(dict.fromkeys(group_of.tolist()))
-    members = group_of[:, None] == np.array(groups)
+    groups, members = _members(comparison)
     total = np.stack([force[..., column].sum(axis=-1) for column in members.T], axis=-1)
     names, grouped = comparison["cost"].values, comparison.assign_coords(function_group=groups)
     measured = {
@@ -149,10 +147,25 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
     return result
 
 
+def _members(comparison: xr.Dataset) -> tuple[list[str], Mask]:
+    """Function groups, named with the side in the names of their muscles, and the muscles (muscle, group) of each."""
+    pairs = zip(comparison["group"].values, comparison["muscle"].values, strict=True)
+    group_of = np.array([with_side(str(group), side_of(str(muscle))) for group, muscle in pairs], dtype=str)
+    groups = list(dict.fromkeys(group_of.tolist()))
+    return groups, group_of[:, None] == np.array(groups, dtype=str)
+
+
 def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
-    """Return which frames (cost, time, dim) are valid for the leg to which each entry of a dimension belongs."""
-    legs = xr.DataArray([str(name)[-1] for name in comparison[dim].values], dims=dim)
-    return comparison["valid"].sel(side=legs).drop_vars("side").transpose("cost", "time", dim)
+    """Return which frames (cost, time, dim) are valid: of a muscle those of its side, of a group those of all in it."""
+    sides = list(muscle_sides(comparison).values())
+    valid = comparison["valid"].transpose("cost", "time", "side").reindex(side=sides, fill_value=False)
+    of_muscle = valid.rename(side="muscle").drop_vars("muscle")
+    if dim == "muscle":
+        return of_muscle
+    groups, members = _members(comparison)
+    of_group = [of_muscle.values[..., column].all(axis=-1) for column in members.T]
+    place = [groups.index(str(name)) for name in comparison[dim].values]
+    return xr.DataArray(np.stack(of_group, axis=-1)[..., place], dims=("cost", "time", dim))
 
 
 def _measures(force: Array, valid: Mask) -> dict[str, Array]:
@@ -286,8 +299,12 @@ def _of_legs(
 
 def _groups(facts: ComparisonFacts) -> Table:
     table, peaks = _table("group", facts.costs), facts.rows("function_group")
-    for group in dict.fromkeys(split_side(name)[0] for name in peaks):
-        forces_of = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
+    sides = [leg.side for leg in facts.legs]
+    # the muscles of a trunk have sides in their names, but are analyzed together
+    stems = (stem if side in sides else name for name in peaks for stem, side in [split_side(name)])
+    for group in dict.fromkeys(stems):
+        named = dict.fromkeys([*(with_side(group, side) for side in sides), group])
+        forces_of = [peaks[name] for name in named if name in peaks]
         forces = (", ".join(decimal(row[k, 0], 0) for row in forces_of) for k in range(len(facts.costs)))
         table.add_row(group, *forces)
     return table
