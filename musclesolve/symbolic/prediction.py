@@ -245,7 +245,7 @@ def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
             expected="a list of one or more points",
             remedy="contacts=[ms.symbolic.SmoothContact(body, place), ...]",
         )
-    kind = ca.MX if body.dependent else ca.SX
+    kind: Any = ca.MX if body.dependent else ca.SX
     c, cd = kind.sym("c", len(body.dofs)), kind.sym("cd", len(body.dofs))
     place = body.markers({str(k): (each.body, each.place) for k, each in enumerate(contacts)})(c)
     velocity = ca.reshape(ca.jtimes(ca.vec(place), c, cd), 3, -1)
