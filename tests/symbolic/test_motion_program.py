@@ -232,13 +232,13 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
             call()
 
 
-def follows(model, muscle, place, poses):
-    """Programs without and with a muscle that follow the marker of a model with one coordinate."""
+def follows(model, muscles, place, poses):
+    """Programs without and with muscles that follow the marker of a model with one coordinate."""
     body, time = ms.symbolic.skeleton(model), STEP * np.arange(len(poses))
     assert len(body.dofs) == 1
     position = body.markers({"tip": place})
     markers = np.stack([np.array(position([pose])).T for pose in poses])
-    for chain in ((), ms.symbolic.muscle_chain(model, muscle)):
+    for chain in ((), ms.symbolic.muscle_chain(model, muscles)):
         program = ms.symbolic.motion_program(body, time, {"tip": place}, markers, muscles=chain)
         yield program.solve(SMOOTH), chain
 
@@ -254,7 +254,9 @@ def test_a_model_with_one_coordinate(tmp_path):
     file = tmp_path / "ankle.osim"
     file.write_text(text, encoding="utf-8")
     poses = 0.1 * np.sin(10.0 * STEP * np.arange(7))
-    for found, chain in follows(ms.read_osim(file), "soleus_r", ("foot_r", (0.15, -0.02, 0.0)), poses):
+    for found, chain in follows(
+        ms.read_osim(file), ["soleus_r", "tibialis_anterior_r"], ("foot_r", (0.15, -0.02, 0.0)), poses
+    ):
         assert found.converged and np.abs(found.coordinates[:, 0] - poses).max() < 0.01
         if chain:
             moment = np.array(chain.moment.map(7)(found.coordinates.T, found.rates.T, found.activation.T)).T
