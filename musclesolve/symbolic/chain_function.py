@@ -22,23 +22,38 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
 
     def __init__(self, function: Any, entries: Mapping[str, Sequence[str]], turns: Sequence[str]) -> None:
         super().__init__(function)
-        self._entries, self._turns = entries, frozenset(turns)
+        self._entries, self._turns = dict(entries), frozenset(turns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How `pickle` and `copy` make the function again: from CasADi's function and the names."""
+        return ChainFunction, (ca.Function(self), self._entries, tuple(self._turns))
+
+    def __copy__(self) -> "ChainFunction":
+        """The same function: CasADi's functions cannot change."""
+        return ChainFunction(ca.Function(self), self._entries, tuple(self._turns))
+
+    def __deepcopy__(self, memo: Any = None) -> "ChainFunction":
+        """The same function, as of `__copy__`."""
+        return self.__copy__()
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """The results, as of `casadi.Function`."""
+        """The results, as of `casadi.Function`; no input has a default."""
         for name, value in (*zip(self.name_in(), values, strict=False), *named.items()):
             if name in TURN:
                 self._warn_of_degrees(name, value)
+        # with some names missing CasADi would compute with zeros
+        if named and (error := self._misfit(values, named)) is not None:
+            raise error
         try:
             return super().__call__(*values, **named)
-        except (RuntimeError, NotImplementedError):
+        except (RuntimeError, NotImplementedError, TypeError, SyntaxError):
             if (error := self._misfit(values, named)) is None:
                 raise
             raise error from None
 
     def _warn_of_degrees(self, name: str, value: Any) -> None:
         """Warn of angles and rates that only degrees explain."""
-        if not isinstance(value, np.ndarray | list | tuple):
+        if not isinstance(value, np.ndarray | list | tuple | ca.DM):
             return
         try:
             numbers = np.abs(np.array(value, dtype=float))
@@ -47,7 +62,9 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
         most, unit = TURN[name]
         entries = self._entries[name]
         if numbers.size != len(entries):
-            return
+            if numbers.ndim < 2 or numbers.shape[0] != len(entries):
+                return
+            numbers = numbers.max(axis=1, initial=0.0)  # of several poses
         for entry, number in zip(entries, numbers.ravel().tolist(), strict=True):
             if number > most and entry in self._turns:
                 text = f"{name} of {self.name()} is {number:g} {unit} for {entry}, as no joint turns"
@@ -59,6 +76,9 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
         inputs = self.name_in()
         if len(values) > len(inputs):
             return self._error("", f"it got {len(values)} inputs", ", ".join(inputs))
+        if values and named:
+            problem = "it got inputs by their places and others by their names"
+            return self._error("", problem, f"{', '.join(inputs)}, all by their places or all by their names")
         for name, value in (*zip(inputs, values, strict=False), *named.items()):
             if name not in inputs:
                 return self._error("", f"it has no input {name!r}", ", ".join(inputs))
@@ -70,6 +90,8 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
                     f"a list, such as [angles[name] for name in chain.{'muscles' if name == 'a' else 'dofs'}]"
                 )
                 return self._error(name, f"{as_text(value)} is a dict", wanted, f"give {order}")
+            if (fault := _no_numbers(value)) is not None:
+                return self._error(name, fault, wanted)
             shape = tuple(getattr(value, "shape", None) or np.shape(value))
             size = int(np.prod(shape))
             if size not in (1, len(entries)) and (len(shape) < 2 or shape[0] != len(entries)):
@@ -81,3 +103,22 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
     def _error(self, name: str, problem: str, expected: str, remedy: str | None = None) -> InputError:
         where = f"{name} of chain.{self.name()}" if name else f"chain.{self.name()}"
         return input_error("bad_value", where=where, problem=problem, expected=expected, remedy=remedy)
+
+
+def _no_numbers(value: Any) -> str | None:
+    """Why a value is neither numbers nor symbols; None where it is."""
+    if isinstance(value, ca.SX | ca.MX | ca.DM):
+        return None
+    try:
+        kinds = np.array(value).dtype.kind
+    except ValueError:
+        return f"{as_text(value)} has rows of different lengths"
+    if kinds in "biuf" or (kinds == "O" and _has_symbols(value)):
+        return None
+    return f"{as_text(value)} is no array of numbers or symbols"
+
+
+def _has_symbols(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray) and any(
+        isinstance(each, ca.SX | ca.MX | ca.DM) for each in np.asarray(value, dtype=object).ravel()
+    )

@@ -12,7 +12,8 @@ import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
+from musclesolve._util.checks import check_array, check_choice, check_number, check_type, one_or_several
+from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model
@@ -119,7 +120,7 @@ class MuscleChain:
         dofs, count = len(self.dofs), len(self.muscles)
         q, qd, moment = (ca.MX.sym(name, dofs) for name in ("q", "qd", "moment"))
         a, none = ca.MX.sym("a", count), np.zeros(dofs)
-        like = SharingProgram(self, cost, a, None, None, None).problem(none, none, none)
+        like = SharingProgram(self, cost, a, None, None, None)._problem(none, none, none)
         numbers = parameter_symbols(ca.MX.sym, shapes_of(cost.parameters(like)))
         return SharingProgram(
             chain=self,
@@ -157,15 +158,32 @@ class SharingProgram:
         return {"x": self.x, "f": self.f, "g": self.g, "p": self.p}
 
     def problem(self, q: ArrayLike, qd: ArrayLike, moment: ArrayLike) -> Problem:
-        """The problem of one pose for `ms.solve`; q, qd, moment (m,) [rad, rad/s, N m]."""
+        """The problem of one pose for `ms.solve`; q, qd, moment (m,) [rad, rad/s, N m].
+
+        Raises:
+            InputError: numbers of another shape, or not finite; a pose in which a loop of the model stays open.
+        """
+        given = {"q": q, "qd": qd, "moment": moment}
+        problem = self._problem(*(self._checked(name, value) for name, value in given.items()))
+        if not np.isfinite(problem.moment_arm).all():
+            raise input_error(
+                "bad_value",
+                where="SharingProgram.problem(q=...)",
+                problem="a closed loop of the model stays open in this pose",
+                expected="coordinates at which the constraints can be satisfied",
+                remedy="give the coordinates of inverse kinematics of this model",
+            )
+        return problem
+
+    def _problem(self, q: Array, qd: Array, moment: Array) -> Problem:
         chain, parameters = self.chain, self.chain.muscle_parameters
-        q, qd = (ca.DM(np.asarray(each, dtype=float)) for each in (q, qd))
-        fiber_length, fiber_velocity, cosine = map(_row, chain.fiber(q, qd))
-        capacity, passive = _row(chain.capacity(q, qd)), _row(chain.passive(q, qd))
-        arm = np.array(chain.moment_arm(q))
+        # by `call`, which leaves the warning of degrees to the problem
+        fiber_length, fiber_velocity, cosine = map(_row, chain.fiber.call([q, qd]))
+        capacity, passive = (_row(each.call([q, qd])[0]) for each in (chain.capacity, chain.passive))
+        arm = np.array(chain.moment_arm.call([q])[0])
         return Problem(
             moment_arm=arm[None],
-            moment=(np.asarray(moment, dtype=float) - arm @ passive[0])[None],
+            moment=(moment - arm @ passive[0])[None],
             force_capacity=capacity,
             max_isometric_force=parameters.max_isometric_force,
             muscle=chain.muscles,
@@ -179,6 +197,11 @@ class SharingProgram:
             joints_crossed=parameters.joints_crossed,
             passive_force=passive,
         )
+
+    def _checked(self, name: str, value: ArrayLike) -> Array:
+        dofs = self.chain.dofs
+        where = f"SharingProgram.problem({name}=...), of {few(dofs, 12)}"
+        return check_array(value, name, (len(dofs),), dofs, axis=0, real=True, where=where)
 
     def parameters(self, q: ArrayLike, qd: ArrayLike, moment: ArrayLike) -> Array:
         """The numbers p of a pose; arguments as for `problem`."""
