@@ -52,7 +52,7 @@ def closed_coordinates(model: OpenSimModel, dofs: Sequence[str], name: str) -> C
     """All coordinates for independent ones `dofs`, in SX symbols of this name; others stay at their defaults."""
     loops: dict[int, list[Coupler]] = {}
     for coupler in model.couplers:
-        if isinstance(coupler.function, LoopCoordinate) and set(coupler.independent) & set(dofs):
+        if isinstance(coupler.function, LoopCoordinate) and set(_moving(coupler)) & set(dofs):
             loops.setdefault(id(coupler.function.loop), []).append(coupler)
     dependent = tuple(coupler.dependent for group in loops.values() for coupler in group)
     symbols = ca.SX.sym(name, len(dofs) + len(dependent))
@@ -79,7 +79,7 @@ def _solved(model: OpenSimModel, couplers: Sequence[Coupler], given: Mapping[str
     """The dependent coordinates of a loop, MX in the order of its couplers, for given coordinates of the model."""
     loop = _loop_of(couplers[0])
     defaults = {name: coordinate.default for name, coordinate in model.coordinates.items()}
-    independent = couplers[0].independent
+    independent = _moving(couplers[0])
     dependent = [coupler.dependent for coupler in couplers]
     d, x = ca.SX.sym("d", len(dependent)), ca.SX.sym("x", len(independent))
     named = dict(zip((*dependent, *independent), (*ca.vertsplit(d), *ca.vertsplit(x)), strict=True))
@@ -99,6 +99,18 @@ def _solved(model: OpenSimModel, couplers: Sequence[Coupler], given: Mapping[str
 def _loop_of(coupler: Coupler) -> Loop:
     assert isinstance(coupler.function, LoopCoordinate)
     return coupler.function.loop
+
+
+def _moving(coupler: Coupler) -> tuple[str, ...]:
+    """The coordinates that move a loop: its independent ones, and locked ones, to which a pose can give a value."""
+    loop = _loop_of(coupler)
+    between = {
+        name
+        for link in loop.links
+        for name in loop.tree.coordinates_between([frame.body for frame in link.frames])
+    }
+    locked = (name for name, of in loop.tree.coordinates.items() if of.locked and name in between)
+    return *coupler.independent, *locked
 
 
 def _gap(link: Link, poses: Mapping[str, Pose]) -> Any:

@@ -108,6 +108,22 @@ def test_where_a_loop_stays_open_there_is_no_number(tmp_path: Path) -> None:
         ms.symbolic.muscle_chain(model, "pull").sharing_program().problem(still, still, still)
 
 
+@pytest.mark.parametrize("name", ["shaft", "rod_x", "rock_x"])
+def test_a_loop_closes_at_any_value_of_a_locked_coordinate(name: str, tmp_path: Path) -> None:
+    path, start = tmp_path / "loop.osim", f'<Coordinate name="{name}">'
+    path.write_text(
+        model_text("PointConstraint").replace(start, f"{start}<locked>true</locked>"), encoding="utf-8"
+    )
+    model = ms.read_osim(path)
+    body = ms.symbolic.skeleton(model)
+    assert model.coordinates[name].locked and name in body.dofs
+    ends = body.markers({"rod": ("rod", (0.3, 0.1, 0.0)), "rocker": ("rocker", (0.2, 0.1, 0.1))})
+    pose = np.array([model.coordinates[each].default for each in body.dofs])
+    pose[body.dofs.index(name)] += 0.1
+    places = np.array(ends(pose))
+    np.testing.assert_allclose(places[:, 0], places[:, 1], atol=1e-9)
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 def test_a_loop_has_c_code(loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # CasADi writes into the working folder
