@@ -141,8 +141,20 @@ class Skeleton:
 
     @cached_property
     def mass_center(self) -> Any:
-        """Function of c and cd: position and velocity of the mass center of the body, (3,) each [m, m/s]."""
+        """Function of c and cd: position and velocity of the mass center of the body, (3,) each [m, m/s].
+
+        Raises:
+            InputError: no body has a mass.
+        """
         total = sum(of.mass for of in self._masses.values())
+        if not total > 0.0:
+            raise input_error(
+                "bad_value",
+                where="Skeleton.mass_center",
+                problem="no body of the model has a mass",
+                expected="a body with a mass above zero",
+                remedy="state the masses in the model",
+            )
         at = sum(
             (
                 of.mass / total * (shift + rotation @ of.center)

@@ -237,3 +237,10 @@ def test_what_has_no_expression_is_refused(stride):
             walker.markers({"m": place})
     with refused("missing_argument", "no point"):
         walker.markers({})
+
+
+def test_a_model_without_mass_has_no_mass_center():
+    model = opensim_model("arm26")
+    masses = {name: replace(of, mass=0.0) for name, of in model.masses.items()}
+    with refused("bad_value", "mass_center", "no body"):
+        ms.symbolic.skeleton(replace(model, masses=masses)).mass_center  # noqa: B018
