@@ -19,6 +19,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
+from musclesolve.errors import input_error
 from musclesolve.laboratory.bodies.linked_bodies import Linked, linked
 from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.bodies.run_options import check_consistent
@@ -70,7 +71,7 @@ def contributions(
         the findings on the trial.
 
     Raises:
-        InputError: an OpenSim model without external loads, or whatever `run` refuses.
+        InputError: an OpenSim model without feet or without external loads, or whatever `run` refuses.
     """
     report = progress or no_progress
     trial = read_trial(trial)
@@ -80,6 +81,14 @@ def contributions(
     report("contact models", 0.9)
     joined = linked(analysis)
     labeled = assemble(analysis, findings_of(body, trial))
+    if not joined.feet:
+        raise input_error(
+            "missing_argument",
+            where="contributions",
+            problem=f"the model {labeled.attrs['subject']} has no feet on which ground reactions act",
+            expected="a body that stands or walks, with ground reactions under its feet",
+            remedy="leave out contributions for arms and spines",
+        )
     solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
     induced = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
     first = next(iter(induced.values()))

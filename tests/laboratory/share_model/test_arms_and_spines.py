@@ -25,6 +25,7 @@ from musclesolve.laboratory.results.tables.comparison_tables import (
 )
 from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.models.opensim.load_dynamics import whole_motion
+from musclesolve.studies import contributions
 from musclesolve.tables import Table, write_mot
 
 TIME = np.linspace(0.0, 1.0, 101)
@@ -48,6 +49,16 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     done = typed("share", *inputs, "--loads", "none", "-o", folder / "out")
     assert done.exit_code == 0, done.output
     return folder / "out", done.output
+
+
+def save_trial(arm: tuple[Path, str]) -> Path:
+    """Write a trial file for the forearm."""
+    model, motion = arm[0].parent / "arm.osim", arm[0].parent / "ik.mot"
+    trial = arm[0].parent / "trial.toml"
+    trial.write_text(
+        f'[files]\nmodel = "{model}"\ncoordinates = "{motion}"\nloads = "none"\n', encoding="utf-8"
+    )
+    return trial
 
 
 def result_of(arm: tuple[Path, str]) -> xr.Dataset:
@@ -195,12 +206,7 @@ def test_a_weight_at_the_root_accuses_the_legs_alone(
 
 
 def test_costs_are_compared_on_muscles_of_no_side(arm: tuple[Path, str]) -> None:
-    model, motion = arm[0].parent / "arm.osim", arm[0].parent / "ik.mot"
-    trial = arm[0].parent / "trial.toml"
-    trial.write_text(
-        f'[files]\nmodel = "{model}"\ncoordinates = "{motion}"\nloads = "none"\n', encoding="utf-8"
-    )
-    result = ms.compare(trial, ["force_squared", "stress_cubed"])
+    result = ms.compare(save_trial(arm), ["force_squared", "stress_cubed"])
     peaks = ComparisonFacts(result).peaks("function_group")
     assert [str(name) for name in result["function_group"].values] == ["elbow"]
     assert np.isfinite(peaks).all()
@@ -225,3 +231,10 @@ def test_muscles_with_sides_have_the_frames_of_a_trunk_without() -> None:
     for dim in ("muscle", "function_group"):
         np.testing.assert_array_equal(valid_of(compared, dim).values, np.repeat(valid, 3, axis=2))
     np.testing.assert_allclose(compared["rms_difference"].sel(cost="one", other="two").values, 6.0)
+
+
+def test_a_model_without_feet_has_no_contributions(arm: tuple[Path, str]) -> None:
+    trial = save_trial(arm)
+    with pytest.raises(ms.InputError, match="has no feet") as caught:
+        contributions(trial)
+    assert "forearm" in str(caught.value)
