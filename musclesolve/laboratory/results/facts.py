@@ -566,8 +566,7 @@ class Facts:
             rms = force / self.body_weight
         else:
             return None
-        bound = number(self.result, "balance_limit")  # the limit of a frame, that share of the peak force
-        return rms / (1.0 if bound is None else bound / BALANCE_LIMIT)
+        return rms / self._peak_force
 
     @cached_property
     def residual_moment_share(self) -> float | None:
@@ -583,9 +582,16 @@ class Facts:
             height = CENTER_HEIGHT * stature
         if turning is None or not height or not np.isfinite(self.body_weight):
             return None
-        bound = number(self.result, "balance_limit")
-        peak = self.body_weight * (1.0 if bound is None else bound / BALANCE_LIMIT)
-        return turning / (peak * height)
+        return turning / (self.body_weight * self._peak_force * height)
+
+    @property
+    def _peak_force(self) -> float:
+        """Peak ground force, at least the weight of the model [body weights of the person]."""
+        bound = number(self.result, "balance_limit")  # the limit of a frame, that share of the peak force
+        if bound is not None:
+            return bound / BALANCE_LIMIT
+        person, model = (number(self.result, f"{whose}_mass_kg") for whose in ("subject", "model"))
+        return model / person if model and person else 1.0
 
     @cached_property
     def duration(self) -> float:

@@ -17,6 +17,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
+from musclesolve.laboratory.results.dataset.model_labels import _mass_attributes, limit_of_person
+from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.tables.comparison_tables import (
     ComparisonFacts,
     agreement,
@@ -184,6 +186,42 @@ def test_ground_reactions_that_touch_no_shared_moment_are_no_cause(
 
     assert errors(["back_flexion"]) == set()
     assert errors(["back_flexion", "hip_r_flexion"]) == {"contact_without_force"}
+
+
+def test_a_stated_mass_is_compared_with_the_mass_of_the_model(
+    whole: tuple[Path, dict[str, np.ndarray]], tmp_path: Path
+) -> None:
+    """The model has 72 kg; a part of a person may be lighter than the person, not heavier."""
+
+    def found(model: Path, motion: dict[str, np.ndarray], mass: float, **options: list[str]) -> set[str]:
+        body = measured_model(model, motion, loads="none", mass_kg=mass, **options)
+        return {each.code for each in findings_of_body(body) if each.code.startswith("mass")}
+
+    model, motion = whole
+    assert found(model, motion, 60.0, dofs=["back_flexion"]) == {"mass"}
+    assert found(model, motion, 72.5, dofs=["back_flexion"]) == set()
+    arm, bent = save_forearm(tmp_path), {"time": TIME, "flexion": np.full(101, 0.5)}
+    assert found(arm, bent, 1.0) == {"mass"}
+    assert found(arm, bent, 70.0) == set()
+
+
+def test_a_stated_mass_leaves_the_share_of_the_residual(stride_result: xr.Dataset) -> None:
+    """The limit is stored in body weights of the person: the residual keeps its share of the peak ground force."""
+    attributes = _mass_attributes(60.0, ["calcn_r", "calcn_l"], 80.0)
+    assert attributes == {"subject_mass_kg": 60.0, "model_mass_kg": 80.0}
+    base = {"root_residual_rms_n": 43.0, "root_residual_moment_rms_nm": 10.0, "root_height_m": 1.0}
+    plain = stride_result.drop_vars("pelvis_residual", errors="ignore")
+    plain.attrs = {name: value for name, value in plain.attrs.items() if name != "balance_limit"}
+    for bound in (0.25, 0.5, None):
+        shares = []
+        for person in (80.0, 60.0, 8.0):
+            limit = {} if bound is None else {"balance_limit": limit_of_person(bound, 80.0, person)}
+            masses = {"subject_mass_kg": person, "model_mass_kg": 80.0}
+            facts = Facts(plain.assign_attrs(base | masses | limit))
+            shares.append((facts.residual_share, facts.residual_moment_share))
+        np.testing.assert_allclose(shares, [shares[0]] * 3)
+        peak = 80.0 * STANDARD_GRAVITY * (1.0 if bound is None else bound / 0.25)
+        np.testing.assert_allclose(shares[0], [43.0 / peak, 10.0 / peak])
 
 
 def test_a_weight_at_the_root_accuses_the_legs_alone(

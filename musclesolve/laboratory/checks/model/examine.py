@@ -25,6 +25,7 @@ from musclesolve.laboratory.checks.model.load_units import axes_of_loads, force_
 from musclesolve.laboratory.checks.model.model_case import ModelCase
 from musclesolve.laboratory.checks.model.muscle_paths import path_jumps
 from musclesolve.laboratory.checks.model.own_moments import own_moments
+from musclesolve.laboratory.checks.recording.mass import MASS
 from musclesolve.laboratory.motion.motion_plausibility import (
     change_warnings,
     sole_warnings,
@@ -32,7 +33,7 @@ from musclesolve.laboratory.motion.motion_plausibility import (
     unusual_cutoff,
 )
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
-from musclesolve.models.opensim.external_loads import load_in_ground
+from musclesolve.models.opensim.external_loads import is_whole_person, load_in_ground
 from musclesolve.models.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.models.opensim.loads_without_plates import sole_points
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL
@@ -58,7 +59,7 @@ SHORT = 0.5
 def findings_of_body(body: MeasuredModel) -> list[Finding]:
     """Return the faults of coordinates, loads and moments of a prepared model, causes first; nothing is changed."""
     change, body = body.change, body.measured
-    of_files = gravity_of_model, columns_of_moments, cutoff_of_motion
+    of_files = gravity_of_model, stated_mass, columns_of_moments, cutoff_of_motion
     findings = [fault for check in of_files for fault in _asked(check, body)]
     for note in dict.fromkeys(body.notes):
         if isinstance(note, WarningNote) and note.code == "truncated":
@@ -118,6 +119,20 @@ def gravity_of_model(body: MeasuredModel) -> Iterator[Finding]:
     gravity = float(np.linalg.norm(body.model.gravity))
     if not ON_GROUND[0] < gravity < ON_GROUND[1]:
         yield finding("gravity", error_if(body.dynamics), {"gravity": gravity}, Where(body.model.file))
+
+
+def stated_mass(body: MeasuredModel) -> Iterator[Finding]:
+    """Compare the stated mass of the person with the mass of the model, which is a whole person or a part of one."""
+    stated, mass = body.settings.subject.mass_kg, body.model.mass
+    if stated is None or not mass > 0.0:
+        return
+    values = {"given": stated, "mass": mass, "off": stated / mass - 1.0, "limit": MASS}
+    place = Where(None if body.trial is None else body.trial.path, field="[subject] mass_kg")
+    if is_whole_person(body.model.bodies):
+        if abs(stated / mass - 1.0) > MASS:
+            yield finding("mass.stated", "warning", values, place)
+    elif stated < mass:
+        yield finding("mass.part", "warning", values, place)
 
 
 def cutoff_of_motion(body: MeasuredModel) -> Iterator[Finding]:

@@ -161,7 +161,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
     pairs = {
         "model" if trial.of_model else "subject": text(result, "subject"),
         "body mass": f"{mass:.2f} kg" if mass else "",
-        "mass of the model": f"{of_model:.2f} kg" if of_model else "",
+        "mass of the model": f"{of_model:.2f} kg" if of_model and of_model != mass else "",
         "stature": f"{stature:.2f} m" if stature else "",
         "sex": text(result, "subject_sex"),
         "each shoe": f"{shoes:.2f} kg, part of the body mass" if shoes else "",

@@ -294,7 +294,9 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
             model, dynamics.loaded_bodies, body.dofs
         ):  # else the balance at the root is of no part of it
             if dynamics.balance_limit is not None:
-                attributes["balance_limit"] = dynamics.balance_limit
+                # the loads carry the model; body weights are the person's
+                person = body.settings.subject.mass_kg or model.mass
+                attributes["balance_limit"] = limit_of_person(dynamics.balance_limit, model.mass, person)
             attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
@@ -312,13 +314,18 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
     return attributes
 
 
+def limit_of_person(limit: float, model_mass: float, person_mass: float) -> float:
+    """Convert a limit in weights of the model to body weights of the person."""
+    return limit * model_mass / person_mass
+
+
 def _mass_attributes(stated: float | None, bodies: Iterable[str], mass: float) -> dict[str, object]:
-    """Mass of the person [kg], stated or of a model with two feet, and mass of a model that is a part of a person."""
+    """Mass of the person [kg], stated or of a model with two feet, and mass of the model."""
     whole, attributes = is_whole_person(bodies), dict[str, object]()
     person = stated if stated is not None else mass if whole else 0.0
     if person > 0.0:
         attributes["subject_mass_kg"] = person
-    if mass > 0.0 and not whole:
+    if mass > 0.0:
         attributes["model_mass_kg"] = mass
     return attributes
 
