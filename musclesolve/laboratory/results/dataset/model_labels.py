@@ -36,7 +36,7 @@ from musclesolve.models.opensim.external_loads import is_whole_person, load_in_g
 from musclesolve.models.opensim.geometry import path_lines
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.models.opensim.load_dynamics import LoadDynamics, reached
-from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Frame, Joint, OpenSimModel
 from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.models.settings import replaces_file
@@ -183,9 +183,11 @@ def axis_forces(body: MeasuredModel, analysis: MeasuredAnalysis) -> labels.Varia
         words[place] = [f"{axis} of {frame.body}" for axis in "xyz"]
         standing = TO_GLOBAL @ rest.rotation[0, number[frame.body]] @ frame.rotation  # forward, left, up
         largest = np.abs(standing).argmax(axis=0)
-        if SPINE.search(joint.name) and len({*largest}) == 3:
+        if is_of_spine(joint.name) and len({*largest}) == 3:
+            below = _lies_below(model, rest, frame, joint)
             for k, towards in enumerate(largest):
-                words[place, k] = f"{SPINE_WORDS[towards][int(standing[towards, k] < 0.0)]} (+)"
+                against = (standing[towards, k] < 0.0) != below
+                words[place, k] = f"{SPINE_WORDS[towards][int(against)]} (+)"
     over = ("time", "joint", "joint_axis")
     return {"joint_axis_force": (over, force)}, {
         "joint_axis": list("xyz"),
@@ -193,8 +195,45 @@ def axis_forces(body: MeasuredModel, analysis: MeasuredAnalysis) -> labels.Varia
     }
 
 
-SPINE = re.compile(r"back|neck|lumb|spin|vert|ivd|sacr|(^|_)[ctl]\d+(_|$)", re.IGNORECASE)
-"""Names of the joints of a spine: back, L5_S1_IVDjnt."""
+def _lies_below(model: OpenSimModel, rest: BodyMotion, proximal: Frame, joint: Joint) -> bool:
+    """Return whether the distal body of a joint has its center below that of the proximal one with coordinates zero.
+
+    The joint itself stands for the center of the ground.
+    """
+
+    def height(body: str, point: Array) -> float:
+        number = model.body_number[body]
+        return float((TO_GLOBAL @ (rest.rotation[0, number] @ point + rest.position[0, number]))[2])
+
+    def center(frame: Frame) -> float:
+        mass = model.masses.get(frame.body)
+        if mass is None or frame.body == GROUND:
+            return height(frame.body, frame.position)
+        return height(frame.body, mass.center)
+
+    distal = joint.outboard if proximal.body == joint.inboard.body else joint.inboard
+    return center(distal) < center(proximal)
+
+
+SPINE = re.compile(
+    r"(?<![a-z])(back|neck|spine|spinal|lumb(ar|o)[a-z]*|cervical|cervico[a-z]*|thoracic|thoraco(lumbar|sacral)"
+    r"|(inter)?vertebra[a-z]*|ivd[a-z]*|sacrum|sacral)(?=jnt|joint|[^a-z]|$)"
+    r"|(?<![a-z0-9])[ctl]\d{1,2}(?=[^a-z0-9]|$|[ctls]\d)|(?<![a-z0-9])s1[_-]?l\d",
+    re.IGNORECASE,
+)
+"""Words and levels in the names of the joints of a spine: back, lumbosacral, L5_S1_IVDjnt, c7t1."""
+BESIDE_SPINE = re.compile(
+    r"scapul|clavi|acromi|femor|femur|humer|radi[au]|talus|talar|iliac|rib|cost[ao]|cv(jnt|joint)|(^|_)r\d+[rl]?(_|$)",
+    re.IGNORECASE,
+)
+"""What shows in a name that a joint is beside the spine: ribs, and necks and spines of other bones."""
+
+
+def is_of_spine(joint: str) -> bool:
+    """Return whether a joint is one of the spine, by its name; joints of one side of the body are not."""
+    return bool(SPINE.search(joint)) and not has_side(joint) and not BESIDE_SPINE.search(joint)
+
+
 SPINE_WORDS = (
     ("shear forward", "shear backward"),
     ("shear to the left", "shear to the right"),
