@@ -11,13 +11,15 @@ import xarray as xr
 from command_line import typed
 from forearm_model import MASS, save_forearm
 from measured_model import measured_model
+from synthetic_result import result as synthetic_result
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory.checks.model.examine import findings_of_body
+from musclesolve.laboratory.plotting.page.chart_figure import CHARTS
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
-from musclesolve.laboratory.results.dataset.model_labels import _mass_attributes, limit_of_person
+from musclesolve.laboratory.results.dataset.model_labels import _mass_attributes, is_of_spine, limit_of_person
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.tables.comparison_tables import (
     ComparisonFacts,
@@ -276,3 +278,62 @@ def test_a_model_without_feet_has_no_contributions(arm: tuple[Path, str]) -> Non
     with pytest.raises(ms.InputError, match="has no feet") as caught:
         contributions(trial)
     assert "forearm" in str(caught.value)
+
+
+def test_words_of_a_spine_are_turned_round_where_the_lower_body_is_the_distal_one(tmp_path: Path) -> None:
+    """A sacrum that hangs from the trunk pulls the joint apart."""
+    hung = "".join(
+        POINT.format("p", "torso", f"{x} 0 0") + POINT.format("q", "sacrum", f"{x} -0.25 0") for x in (0.05,)
+    )
+    back = FRAME.format("a", "/bodyset/torso", "0 -0.1 0") + FRAME.format("b", "/bodyset/sacrum", "0 0 0")
+    path = tmp_path / "hung.osim"
+    path.write_text(
+        WHOLE.format(
+            bodies=BODY.format("torso", 40.0, 0.3, 1.5) + BODY.format("sacrum", 12.0, -0.1, 0.1),
+            free="".join(f'<Coordinate name="torso_{name}"/>' for name in FREE),
+            root=FRAME.format("a", "/ground", "0 0 0") + FRAME.format("b", "/bodyset/torso", "0 0 0"),
+            joints=PIN.format("back", back),
+            muscles=MUSCLE.format("front", hung) + MUSCLE.format("rear", hung.replace("0.05 ", "-0.05 ")),
+        ),
+        encoding="utf-8",
+    )
+    motion = (
+        {"time": TIME} | {f"torso_{name}": np.zeros(101) for name in FREE} | {"back_flexion": np.zeros(101)}
+    )
+    result = ms.share_model(path, motion, loads="none", dofs=["back_flexion"])
+    assert result["joint_axis_words"].values[0].tolist() == [
+        *("shear backward (+)", "tension (+)", "shear to the left (+)")
+    ]
+    net = result["joint_axis_force"].values[:, 0, 1] + result["muscle_force"].values.sum(axis=1)
+    np.testing.assert_allclose(net, 12.0 * STANDARD_GRAVITY, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "back neck head_neck back_joint L5_S1 L5S1 S1_L5 L5_S1_IVDjnt T12L1_IVDjnt c7t1 lumbosacral lumbar cervical "
+    "thoracic thoracolumbar spine intervertebral_3 T1_head_neck L4".split(),
+)
+def test_joints_of_a_spine_are_known_by_name(name: str) -> None:
+    assert is_of_spine(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "T1_r1R_CVjnt T12_r12L_CVjnt scapula_spine backpack femoral_neck scapulothoracic sacroiliac_r lumbrical_2 "
+    "carpometacarpal inverted_pendulum acromioclavicular hip_r elbow L_hip L5_S1_facet_l".split(),
+)
+def test_other_joints_are_not_taken_for_a_spine(name: str) -> None:
+    assert not is_of_spine(name)
+
+
+def test_panels_of_both_sides_name_the_body_without_side() -> None:
+    joints = ["shoulder_r", "elbow_r", "wrist_r", "shoulder_l", "fist_l", "thumb_l"]
+    data = synthetic_result(20).assign_coords(joint=joints, joint_axis=list("xyz"))
+    words = np.array([[f"{axis} of scapula_{name[-1]}" for axis in "xyz"] for name in joints])
+    data = data.assign_coords(joint_axis_words=(("joint", "joint_axis"), words))
+    data["joint_axis_force"] = (("time", "joint", "joint_axis"), np.ones((20, 6, 3)))
+    titles = [panel.title for panel in CHARTS["joint_axis_forces"](Facts(data)).panels]
+    assert titles[:6] == [
+        *(f"shoulder: {axis} of scapula" for axis in "xyz"),
+        *(f"elbow: {axis} of scapula_r" for axis in "xyz"),
+    ]

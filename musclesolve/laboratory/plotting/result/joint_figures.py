@@ -298,7 +298,9 @@ def joint_axis_forces(facts: Facts) -> Chart:
             curves = {
                 side: each["joint_axis_force"].sel(joint_axis=axis).values for side, each in of_joint.items()
             }
-            shown.append(Panel(f"{stem}: {words}", legs.curves_of_legs(curves), "N"))
+            # a panel of both sides has the name of a body without its side
+            named = split_side(str(words))[0] if len(curves) > 1 else words
+            shown.append(Panel(f"{stem}: {named}", legs.curves_of_legs(curves), "N"))
     title = "Joint contact force in axes of the joint, muscles included"
     chart = Chart(legs.x, legs.result, title, shown, columns=3, abreast=3, row=0.18)
     legs.legend(chart)
