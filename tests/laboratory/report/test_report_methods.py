@@ -143,6 +143,19 @@ def test_a_cost_with_other_parameters_is_not_given_the_usual_ones():
     assert cost_words("my own cost") == "my own cost"
 
 
+def test_the_cost_of_a_model_without_knees_is_the_one_that_is_minimized():
+    usual = "knee_sparing_activation"
+    arm, leg = cost_words(usual, ["elbow_flexion"]), cost_words(usual, ["hip_flexion_r", "knee_angle_r"])
+    assert "sum_knee" in leg and "eight recordings" in leg and cost_words(usual) == leg
+    assert "sum_i a_i^p, p = 2" in arm and "sum_knee" not in arm and "recordings" not in arm
+    assert arm.removeprefix(f"{usual}, without a knee among the shared moments") == (
+        cost_words("activation_power").removeprefix("activation_power")
+    )
+    assert "sum_knee" in cost_words(f"{usual}(knee='genou')", ["genou_r"])
+    assert "sum_knee" not in cost_words(f"{usual}(exponent=3)", ["elbow"])
+    assert "p = 2" not in cost_words(f"{usual}(exponent=3)", ["elbow"])
+
+
 def test_every_named_cost_has_a_source():
     for name, cost in costs().items():
         cited = costs()[name]().works or (cost.source,)

@@ -28,6 +28,7 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     number,
     text,
 )
+from musclesolve.sharing.cost import ActivationPower, KneeSparingActivation
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.version import __version__
 
@@ -37,7 +38,10 @@ MUSCLES = ("muscle_database", "muscle_parameters", "fiber_lengths", "passive", "
 """Attributes in the order of the sentences about them."""
 _CITED = re.compile(r" ?\[(@[\w;@]+)\]")
 _NAME = re.compile(r"^(?P<family>[^,]+), (?P<given>.+)$")
+_KNEE = re.compile(r"knee='([^']*)'")
 _PARAMETER = re.compile(r"(\w+)=")
+_SYMBOLS = {"exponent": "p", "scale": "F_s"}
+"""Parameters of costs whose symbol in the formula is another one."""
 
 
 def texts() -> dict[str, dict[str, str]]:
@@ -181,7 +185,7 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "tendons": text(result, "tendon", RIGID),
         "curves": curves.get(text(result, "curves", usual), curves["other"]),
         "dofs": ", ".join(stems) or "the joints",
-        "cost": cost_words(text(result, "cost")),
+        "cost": cost_words(text(result, "cost"), listed(result, "shared_dofs")),
         "solver": text(result, "solver"),
         "gap": f"{facts.largest_gap:.1e}",
         "optimality": facts.optimality,
@@ -234,22 +238,36 @@ def _values(trial: TrialFiles) -> dict[str, object]:
     return values
 
 
-def cost_words(name: str) -> str:
-    """The name of a cost, or of each of a sum, with its formula and source; the name alone where it is unknown."""
+def cost_words(name: str, dofs: Sequence[str] = ()) -> str:
+    """The name of a cost, or of each of a sum, with its formula and source; the name alone where it is unknown.
+
+    Among degrees of freedom without a knee the cost that spares the knee is the sum of the powers of the activations.
+    """
     summands = name.split(" + ")
     if len(summands) > 1:
-        return ", plus ".join(map(cost_words, summands))
+        return ", plus ".join(cost_words(summand, dofs) for summand in summands)
     try:
         cost = find_cost(name.partition("(")[0].rpartition(" * ")[2])
     except InputError:
         return name or "a cost that the result does not name"
+    knee = _KNEE.search(name)
+    knees = knee[1] if knee else KneeSparingActivation.knee
+    without = (
+        cost.name == KneeSparingActivation.name
+        and dofs
+        and not any(knees.lower() in dof.lower() for dof in dofs)
+    )
+    if without:
+        cost = find_cost(ActivationPower.name)
     formula, source = cost.formula, f"({cost.source})" if cost.source else ""
     if cost.works:
         source = f"[{';'.join(f'@{work}' for work in cost.works)}]"
     for parameter in _PARAMETER.findall(name):
         # the formula has the usual value, but another one is used
-        formula = re.sub(rf", {parameter} (\w )?= [^,]+", "", formula)
-    words = f"{name}: {formula}" if formula else name
+        symbol = _SYMBOLS.get(parameter, parameter)
+        formula = re.sub(rf", {symbol} (\w )?= [^,]+", "", formula)
+    named = f"{name}, without a knee among the shared moments" if without else name
+    words = f"{named}: {formula}" if formula else named
     return f"{words} {source}".strip()
 
 
