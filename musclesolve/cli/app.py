@@ -66,6 +66,7 @@ class Brief:
         count = len(args) if ctx.allow_interspersed_args else 1  # a command reads what stands behind its name
         self.whole = EVERY in args[:count]
         words = ["--help" if word == EVERY else word for word in args[:count]]
+        _refuse_repeats(self, ctx, words + args[count:])
         return super().parse_args(ctx, words + args[count:])  # type: ignore[misc, no-any-return]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -96,6 +97,19 @@ class Brief:
         short.help = (self.help or "").split("\n\n")[0]  # type: ignore[attr-defined]
         short.params = [_first_clause(param) for param in params if param not in rest]  # type: ignore[attr-defined]
         return short, [named(f"More options, {EVERY} explains them", [option.opts[0] for option in rest])]
+
+
+def _refuse_repeats(command: Any, ctx: Any, words: list[str]) -> None:
+    """Refuse an option with a value that is given twice, of which the last value would replace the others silently."""
+    single = [
+        option
+        for option in command.params
+        if option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
+    ]
+    given = command.make_parser(ctx).parse_args(list(words))[2] if single else []
+    for option in single:
+        if (count := sum(each is option for each in given)) > 1:
+            raise UsageError(f"{option.opts[0]} is given {count} times, and takes one value", ctx)
 
 
 def _first_clause(parameter: Any) -> Any:

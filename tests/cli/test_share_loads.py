@@ -58,3 +58,11 @@ def test_input_at_fault_ends_with_two(
     assert done.exit_code == 2 and "Traceback" not in done.output
     for part in parts:
         assert part in " ".join(done.output.split())
+
+
+def test_an_option_with_one_value_is_refused_where_it_is_given_twice(
+    inputs: list[str], tmp_path: Path
+) -> None:
+    done = run(inputs, tmp_path, "--loads", "none", "--loads", str(tmp_path / "grf.mot"))
+    assert done.exit_code == 2 and "--loads is given 2 times" in " ".join(done.output.split())
+    assert not (tmp_path / "out").exists()
