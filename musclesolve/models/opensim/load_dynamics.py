@@ -425,6 +425,13 @@ def device_notes(
     ]
 
 
+INVERSE_NOTE = "Moments by inverse dynamics; external loads: {acting}."
+BESIDE_NOTE = (
+    "The given moments are shared. Joint forces follow from the motion and the external loads: {acting}. The "
+    "difference between the given moments and those of motion and loads is a part of joint_reaction_moment."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class CoordinateMoments:
     """Moments (T, m) [N m; N for a translation] of coordinates at times (T,); NaN in holes too long to be filled.
@@ -450,6 +457,7 @@ def moments_under_loads(
     names: Sequence[str],
     external: Sequence[ExternalLoad],
     path: Path | None,
+    given: bool = False,
 ) -> CoordinateMoments:
     """Generalized forces of m coordinates, couplings included, from external loads.
 
@@ -462,6 +470,7 @@ def moments_under_loads(
         names: m coordinates.
         external: the loads.
         path: of their file.
+        given: whether moments of a file or the caller are shared, and the loads determine joint forces alone.
     """
     notes, loads = list[str](), list[ExternalLoad]()
     for load in external:
@@ -491,8 +500,7 @@ def moments_under_loads(
         unmeasured[foot] = np.zeros(len(known), dtype=bool)
         unmeasured[foot][known] = standing
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
-    method = f"Moments by inverse dynamics; external loads: {acting}."
-    sentences = method, *dict.fromkeys(notes)
+    sentences = (BESIDE_NOTE if given else INVERSE_NOTE).format(acting=acting), *dict.fromkeys(notes)
     return CoordinateMoments(moment, known, path, sentences, tuple(loads), unmeasured, dynamics)
 
 

@@ -43,7 +43,6 @@ from musclesolve.models.settings import PREDICTED_NOTE, REDUCED, UNLOADED_NOTE, 
 from musclesolve.tables.number_rows import check_used
 from musclesolve.tables.sampled import Table
 
-BESIDE_NOTE = "The given moments are shared. Joint forces follow from the loads."
 FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
@@ -219,7 +218,7 @@ def _beside_loads(
         whole = whole_motion(model, motion)
         pose = body_poses(model, whole.value)
         acting = read_external_loads(loads, model, whole.time, pose, settings.plates.feet)
-    under = moments_under_loads(model, motion, dofs, acting, Path(loads))
+    under = moments_under_loads(model, motion, dofs, acting, Path(loads), given=True)
     known = due.known & under.known
     if not known.any():
         raise file_error(
@@ -235,7 +234,7 @@ def _beside_loads(
         moment=np.where(np.isnan(under.moment), np.nan, due.moment),
         known=known,
         file=due.file,
-        notes=(*due.notes, *under.notes, BESIDE_NOTE),
+        notes=(*due.notes, *under.notes),
         dynamics=under.dynamics if np.array_equal(known, under.known) else None,
     )
 

@@ -130,6 +130,36 @@ def test_the_paragraph_of_a_model_says_where_its_moments_come_from(role, words):
     assert words in text and text.count("Joint moments") == 1
 
 
+@pytest.mark.parametrize(
+    ("inputs", "stated", "said", "unsaid"),
+    [
+        (
+            ["moments id.sto"],
+            {"ground_reactions": "none"},
+            "No external load acted",
+            "by inverse dynamics of the model from",
+        ),
+        (
+            [],
+            {"ground_reactions": "none", "joint_moments": "given"},
+            "No external load acted",
+            "motion and gravity alone",
+        ),
+        (
+            ["moments id.sto", "loads grf.mot"],
+            {"ground_reactions": "measured"},
+            "measured external forces",
+            "obtained by",
+        ),
+    ],
+)
+def test_given_moments_are_not_said_to_be_computed_from_the_loads_beside_them(inputs, stated, said, unsaid):
+    lines = ["model m.osim sha256:0", *(f"{line} sha256:0" for line in inputs)]
+    text, _ = paragraph(small(model_file="/x/m.osim", inputs=lines, **stated))
+    assert "Joint moments were given" in text and said in text and "oint forces followed from" in text
+    assert unsaid not in text and text.count("oint moments") == 1
+
+
 def test_choices_that_a_result_does_not_state_are_left_out():
     data = small()
     data.attrs = {key: value for key, value in IDENTITY.items() if key in ("cost",)}

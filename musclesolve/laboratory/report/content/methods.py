@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import sided, split_side
-from musclesolve.constants import DESIGNED, NO_LOADS, PREDICTED, RIGID
+from musclesolve.constants import DESIGNED, GIVEN, NO_LOADS, PREDICTED, RIGID
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.trial_settings import PARTLY_PREDICTED
 from musclesolve.laboratory.report.inputs import TrialFiles
@@ -62,7 +62,7 @@ def methods(trial: TrialFiles, citations: "Citations") -> list[Any]:
 
 OF_METHODS = (
     *(*MARKERS, *MOTION, *MUSCLES, "cutoff_hz", "force_cutoff_hz", "filter_order", "tendon", "cost"),
-    *("shared_dofs", "musclesolve_version", "ground_reactions", "inertia_table"),
+    *("shared_dofs", "musclesolve_version", "ground_reactions", "joint_moments", "inertia_table"),
 )
 """Attributes of a result on which its sentences depend: trials with equal values have the same description."""
 _OF_TRIAL = re.compile(
@@ -110,11 +110,16 @@ def _sentences(trial: TrialFiles) -> list[str]:
     if trial.of_model:
         filtered = [model["filter"]] if "cutoff_hz" in result.attrs else []
         roles = {role for role, _, _ in inputs_of(result)}
-        moments = [model[role] for role in ("loads", "moments") if role in roles]
-        if text(result, "ground_reactions") == PREDICTED:
+        ground, moments = text(result, "ground_reactions"), list[str]()
+        if "moments" in roles or text(result, "joint_moments") == GIVEN:
+            beside = "unloaded" if ground == NO_LOADS else "loads" if "loads" in roles else ""
+            moments = [model["moments"], *([model[f"{beside}_beside_moments"]] if beside else [])]
+        elif ground == PREDICTED:
             moments = [always["inverse_predicted"]]
-        elif text(result, "ground_reactions") == NO_LOADS:
+        elif ground == NO_LOADS:
             moments = [model["unloaded"]]
+        elif "loads" in roles:
+            moments = [model["loads"]]
         software = _of_choices(result, ("simulator",)) or [model["software"]]
         sentences = [*software, *filtered, *moments, *_of_choices(result, ("muscle_parameters", "passive"))]
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, slices
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import LEG_JOINTS, OTHER, has_side, joint_kind, side_of, split_side
-from musclesolve.constants import LOADED_FROM_N, RIGID
+from musclesolve.constants import GIVEN, LOADED_FROM_N, RIGID
 from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis, MeasuredModel
 from musclesolve.laboratory.motion.events.foot_events import headings
 from musclesolve.laboratory.results.dataset import labels
@@ -324,11 +324,10 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
-        loads, measured = (
-            body.settings.files.loads,
-            "measured" if body.kind == "loads" else "found in the moments",
-        )
+        loads = body.settings.files.loads
+        measured = "found in the moments" if loads is None else "measured"
         attributes["ground_reactions"] = str(loads) if replaces_file(loads) else measured
+        attributes |= {"joint_moments": GIVEN} if body.kind == "moments" else {}
         if reached(
             model, dynamics.loaded_bodies, body.dofs
         ):  # else the balance at the root is of no part of it
