@@ -37,6 +37,7 @@ NOT_RECOGNIZED = "the movement was not recognized: "
 """Begin of the reason why no contact forces are compared, where the movement is not known."""
 NO_WEIGHT = "the mass of the person is not known, in whose weight contact forces are compared (--mass-kg)"
 """Reason why no contact forces of a part of a person, such as one leg, are compared."""
+NO_FORCES = "no contact forces are known (see the notes)"
 NOT_OF_LEGS = "no measured forces of these joints are known to compare them with"
 """Reason why no contact forces of an arm or a spine are compared."""
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
@@ -357,10 +358,10 @@ class Plausibility:
         if any(comparison.verdict != NOT_KNOWN for comparison in contact):
             return ""
         if not self.shows_legs:
-            return NOT_OF_LEGS
+            return NOT_OF_LEGS if self.forces_known else NO_FORCES
         if not contact:
             unknown = not np.isfinite(self.weight) and self.forces_known
-            return NO_WEIGHT if unknown else "no contact forces are known (see the notes)"
+            return NO_WEIGHT if unknown else NO_FORCES
         if self.movement.seen:
             return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:

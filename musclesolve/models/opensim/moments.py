@@ -24,11 +24,12 @@ import numpy as np
 from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import count_of, few
+from musclesolve._util.sides import SIDES
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion, Source, as_table
-from musclesolve.models.opensim.external_loads import ExternalLoad, read_external_loads
+from musclesolve.models.opensim.external_loads import ExternalLoad, feet_of, read_external_loads
 from musclesolve.models.opensim.geometry import coordinate_chain
 from musclesolve.models.opensim.kinematics import body_motion, body_poses, coordinate_values, joint_axes
 from musclesolve.models.opensim.load_dynamics import (
@@ -286,8 +287,10 @@ def due_moments(
                 moment = np.where(np.isnan(under.moment), np.nan, due.moment)
                 due = replace(under, moment=moment, file=due.file, notes=(*due.notes, FOUND_NOTE))
         if why:
-            unknown = f"No contact forces are computed, because the loads on the feet are not known: {why}."
-            due = replace(due, notes=(*due.notes, unknown))
+            unknown = f"the loads on the feet are not known: {why}"
+            if len(feet_of(model)) < len(SIDES):
+                unknown = "the loads are not known: --loads none or a file states them"
+            due = replace(due, notes=(*due.notes, f"No contact forces are computed, because {unknown}."))
     else:
         which = "neither moments nor" if moments is None else "both moments and"
         code = "missing_argument" if moments is None else "conflict"
