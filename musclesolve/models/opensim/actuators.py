@@ -5,9 +5,9 @@ coordinate, a TorqueActuator as a couple about an axis, on body A and reversed o
 generalized force of u F = 1: 1, or axis . (omega_A - omega_B) with the angular velocities for a unit rate of the
 coordinate. Activations of a problem are not negative, so that an actuator has two columns, one for each sense:
 
-    u = a_+ - a_-,    0 <= a_+ <= u_max,    0 <= a_- <= -u_min .
+    u = a_+ - a_-,    max(u_min, 0) <= a_+ <= max(u_max, 0),    max(-u_max, 0) <= a_- <= max(-u_min, 0) .
 
-Costs take it as a muscle of the strength F [N m, N of a translation].
+A sense that the bounds exclude has no column. Costs take it as a muscle of the strength F [N m, N of a translation].
 """
 
 from collections.abc import Sequence
@@ -36,35 +36,31 @@ def with_actuators(problem: Problem, body: ModelBody, names: Sequence[str]) -> P
         names: of coordinate and torque actuators.
 
     Raises:
-        InputError: an unknown actuator or one of another kind, without bounds, or one that moves no shared coordinate.
+        InputError: an unknown actuator or one of another kind, one whose control has no bounds or can only be
+            0, or one that moves no shared coordinate.
     """
     check_known(names, "actuator", body.model.actuators, f" in {body.model.name!r}")
-    rows, strength, upper, muscles = list[Array](), list[float](), list[float](), list[str]()
+    rows, strength, muscles = list[Array](), list[float](), list[str]()
+    lower, upper = list[float](), list[float]()
     for name in names:
         actuator = body.model.actuators[name]
         row = _row(body, name, actuator)
+        _check_controls(body, name, actuator.controls)
         for sense, sign in _SENSES.items():
-            bound = max(sign * actuator.controls[sign > 0.0], 0.0)
-            if not np.isfinite(bound):
-                raise input_error(
-                    "bad_value",
-                    where=name,
-                    problem=f"the actuator {name} has no bounds of its control",
-                    expected="min_control and max_control in the model",
-                    remedy="state them, such as -1 and 1 for plus and minus its optimal_force",
-                )
-            if bound > 0.0:
+            least, largest = sorted(max(sign * bound, 0.0) for bound in actuator.controls)
+            if largest > 0.0:
                 rows.append(sign * row)
                 strength.append(actuator.optimal_force)
-                upper.append(bound)
+                lower.append(least)
+                upper.append(largest)
                 muscles.append(f"{name}{sense}")
     frames, count = len(problem.moment), len(muscles)
     force = np.array(strength)
     added: dict[str, Any] = {
-        "moment_arm": np.stack(rows, axis=2) if rows else np.zeros((frames, problem.n_dof, 0)),
+        "moment_arm": np.stack(rows, axis=2),
         "force_capacity": np.tile(force, (frames, 1)),
         "max_isometric_force": force,
-        "lower": np.zeros((frames, count)),
+        "lower": np.tile(lower, (frames, 1)),
         "upper": np.tile(upper, (frames, 1)),
         "fiber_velocity": np.zeros((frames, count)),
         "fiber_length": np.ones((frames, count)),
@@ -84,6 +80,38 @@ def with_actuators(problem: Problem, body: ModelBody, names: Sequence[str]) -> P
             wide = np.broadcast_to(known, (frames, problem.n_muscles)) if key in ("lower", "upper") else known
             joined[key] = np.concatenate([wide, part], axis=-1)
     return replace(problem, **joined, muscle=(*(problem.muscle or ()), *muscles))
+
+
+def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -> None:
+    """Refuse bounds of a control that are not finite, in the wrong order, or both zero."""
+    smallest, largest = controls
+    if not np.isfinite(controls).all():
+        raise input_error(
+            "bad_value",
+            file=body.model.file,
+            where=name,
+            problem=f"the actuator {name} has no bounds of its control",
+            expected="min_control and max_control in the model",
+            remedy="state them, such as -1 and 1 for plus and minus its optimal_force",
+        )
+    if smallest > largest:
+        raise input_error(
+            "bad_value",
+            file=body.model.file,
+            where=name,
+            problem=f"min_control {smallest:g} of the actuator {name} is above its max_control {largest:g}",
+            expected="min_control <= max_control",
+            remedy="correct them in the model",
+        )
+    if smallest == largest == 0.0:
+        raise input_error(
+            "bad_value",
+            file=body.model.file,
+            where=name,
+            problem=f"the actuator {name} cannot exert a force: its min_control and max_control are 0",
+            expected="a control that can differ from 0",
+            remedy="state other bounds, such as -1 and 1, or leave it out of the actuators",
+        )
 
 
 def _row(body: ModelBody, name: str, actuator: Actuator) -> Array:

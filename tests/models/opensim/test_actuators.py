@@ -40,6 +40,10 @@ def moments(elbow: float) -> dict[str, np.ndarray]:
     return {"time": TIME, "r_shoulder_elev": still, "r_elbow_flex": still + elbow}
 
 
+def controlled(smallest: str, largest: str) -> str:
+    return MOTOR.replace(">1<", f">{largest}<").replace(">-0.2<", f">{smallest}<")
+
+
 def test_a_motor_bears_what_muscles_cannot(tmp_path: Path) -> None:
     """80 N m are too much for the muscles of the elbow; with a motor of 50 N m they are not."""
     model = arm26(tmp_path, MOTOR)
@@ -63,6 +67,24 @@ def test_a_small_moment_is_shared_by_strength_and_by_sense(tmp_path: Path) -> No
     assert (solution.force[:, -2] < 1e-6).all() and (solution.force[:, -1] > 0.1).all()
 
 
+@pytest.mark.parametrize(
+    ("controls", "column", "bounds"),
+    [(("0.2", "1"), "motor+", (0.2, 1.0)), (("-0.8", "-0.4"), "motor-", (0.4, 0.8))],
+)
+def test_bounds_that_exclude_zero_hold(
+    tmp_path: Path, controls: tuple[str, str], column: str, bounds: tuple[float, float]
+) -> None:
+    """The least cost without these bounds has a weaker motor."""
+    model = arm26(tmp_path, controlled(*controls))
+    problem = ms.opensim_problem(model, ANGLES, moments(1.0), actuators="motor", **CHOICE)
+    assert [name for name in problem.muscle if name.startswith("motor")] == [column]
+    solution = ms.solve(problem, "activation_power")
+    assert solution.solved.all()
+    activation = solution.activation[:, -1]
+    assert (activation >= bounds[0] - 1e-9).all() and (activation <= bounds[1] + 1e-9).all()
+    np.testing.assert_allclose((problem.lower[0, -1], problem.upper[0, -1]), bounds)
+
+
 def test_a_torque_between_bodies_has_the_moments_of_opensim(tmp_path: Path) -> None:
     model = arm26(tmp_path, TORQUE)
     problem = ms.opensim_problem(model, ANGLES, moments(5.0), actuators="tq", **CHOICE)
@@ -83,6 +105,8 @@ def test_a_torque_between_bodies_has_the_moments_of_opensim(tmp_path: Path) -> N
     [
         (MOTOR, "engine", "unknown_name", "engine"),
         (MOTOR.replace("<max_control>1</max_control>", ""), "motor", "bad_value", "max_control"),
+        (controlled("0", "0"), "motor", "bad_value", "max_control"),
+        (controlled("1", "-1"), "motor", "bad_value", "min_control 1"),
         (MOTOR.replace("CoordinateActuator", "PointActuator"), "motor", "unsupported", "PointActuator"),
     ],
 )
