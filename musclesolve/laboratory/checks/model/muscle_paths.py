@@ -7,7 +7,8 @@ The length L of a path changes with its rate Ld, which follows from the moment a
 is zero but for terms of the order h^3, unless the path jumps. Where it changes its side, arms leap with it or without.
 A jump moves the fiber along its force-length curve, and an arm that leaps changes the force for the same moment. By how
 many newtons shows the frame behind the jump, shared as it is and with a path that goes on: with the length L - j, and
-with rate and arms continued from the two frames before.
+with rate and arms continued from the two frames before, or held where the path jumps between these, too: as they were
+before the first of jumps that follow one another.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import few
+from musclesolve._util.messages import count_of, few
 from musclesolve._util.sides import sided
 from musclesolve.laboratory.checks.model.shared_forces import shared_forces
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
@@ -32,8 +33,8 @@ WRONG = 0.1
 force-length curve, or of the change of a force in the maximum isometric force. Below it a note of the result names the
 jump."""
 MOST_JUMPS = 40
-"""Number of jumps whose forces are computed again, the largest first: what takes a second, no limit of the
-judgement."""
+"""Number of jumps whose forces are computed again, the largest first, in about a second. The others, and those
+before a frame that has no solution, are not judged: the finding counts them."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,15 @@ class Jump:
 
 def path_jumps(body: ModelBody) -> Iterator[Finding]:
     """Find the muscles whose paths jump so that forces are wrong, the worst one first."""
-    jumps = sorted(_jumps(body), key=lambda jump: -jump.size)[:MOST_JUMPS]
+    every = sorted(_jumps(body), key=lambda jump: -jump.size)
+    jumps = every[:MOST_JUMPS]
     if not jumps:
         return
-    changes = _force_changes(body, jumps)
+    changes = _force_changes(body, jumps, every)
     muscles = body.whole.state.parameters
+    unsolved = [np.isnan(changes[n, muscles.names.index(jump.muscle)]) for n, jump in enumerate(jumps)]
+    changes = np.nan_to_num(changes)
+    not_judged = len(every) - len(jumps) + int(sum(unsolved))
     share = (changes / muscles.max_isometric_force).max(axis=1)
     optimal = dict(zip(muscles.names, muscles.optimal_fiber_length, strict=True))
     far = np.array([abs(jump.length) / optimal[jump.muscle] for jump in jumps])
@@ -73,7 +78,8 @@ def path_jumps(body: ModelBody) -> Iterator[Finding]:
         "time": body.time[worst.frame + 1],
         "jump": abs(worst.length),
         "leap": worst.arm,
-        "more": f"; likewise {few(list(others.values()), 4)}" if others else "",
+        "more": (f"; likewise {few(list(others.values()), 4)}" if others else "")
+        + (f"; {count_of(not_judged, 'further jump')} not judged" if not_judged else ""),
     }
     spans = sorted({(float(body.time[k]), float(body.time[k + 1])) for k in (jumps[n].frame for n in wrong)})
     cost = Cost(newtons, "N", changed)
@@ -91,30 +97,38 @@ def _jumps(body: ModelBody) -> Iterator[Jump]:
     for k, name in enumerate(state.parameters.names):  # one after the other: a motion may be long
         length, rate = state.musculotendon_length[:, k], state.musculotendon_velocity[:, k]
         jump = np.diff(length) - 0.5 * (rate[1:] + rate[:-1]) * interval
-        step = np.abs(np.diff(state.moment_arm[:, angles, k], axis=0))
+        step = np.diff(state.moment_arm[:, angles, k], axis=0)
+        steady = np.where(((np.abs(jump) > JUMP_M) & ~hole)[:, None], 0.0, step)
+        # what goes back is no change that goes on
+        beside = np.maximum(steady[:-2] * np.sign(step[1:-1]), steady[2:] * np.sign(step[1:-1]))
         leap = np.zeros(len(step))
-        leap[1:-1] = (step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=1, initial=0.0)
+        leap[1:-1] = (np.abs(step[1:-1]) - np.maximum(beside, 0.0)).max(axis=1, initial=0.0)
         size = np.where(hole, 0.0, np.maximum(np.abs(jump) / JUMP_M, leap / LEAP_M))
         for frame in np.flatnonzero(size > 1.0).tolist():
             yield Jump(name, frame, float(size[frame]), float(jump[frame]), float(leap[frame]))
 
 
-def _force_changes(body: ModelBody, jumps: Sequence[Jump]) -> Array:
-    """Changes (K, n) [N] of all muscle forces behind each of K jumps, from a path that goes on; zero if unknown."""
+def _force_changes(body: ModelBody, jumps: Sequence[Jump], every: Sequence[Jump]) -> Array:
+    """Changes (K, n) [N] of all muscle forces behind each of K jumps, from a path that goes on; NaN if unknown.
+
+    every: all jumps of the motion. Behind jumps that follow one another, the path is the one before the first of them.
+    """
     state, names = body.whole.state, list(body.whole.state.parameters.names)
+    length_of = {(jump.muscle, jump.frame): jump.length for jump in every}
     frames = np.unique([jump.frame for jump in jumps])
     behind = state.frames(frames + 1)
     length, rate = behind.musculotendon_length.copy(), behind.musculotendon_velocity.copy()
     arm = behind.moment_arm.copy()
     for jump in jumps:
-        row, k, before = int(np.searchsorted(frames, jump.frame)), names.index(jump.muscle), jump.frame
-        earlier = max(before - 1, 0)
-        length[row, k] -= jump.length
-        rate[row, k] = (
-            2.0 * state.musculotendon_velocity[before, k] - state.musculotendon_velocity[earlier, k]
-        )
-        arm[row, :, k] = 2.0 * state.moment_arm[before, :, k] - state.moment_arm[earlier, :, k]
+        row, k = int(np.searchsorted(frames, jump.frame)), names.index(jump.muscle)
+        first = jump.frame
+        while (jump.muscle, first - 1) in length_of:
+            first -= 1
+        length[row, k] -= sum(length_of[jump.muscle, frame] for frame in range(first, jump.frame + 1))
+        earlier = max(first - 1, 0) if first == jump.frame else first
+        speeds, arms = state.musculotendon_velocity[:, k], state.moment_arm[:, :, k]
+        rate[row, k] = 2.0 * speeds[first] - speeds[earlier]
+        arm[row, :, k] = 2.0 * arms[first] - arms[earlier]
     steady = MuscleState.from_lengths(state.parameters, length, rate, arm)
     now, then = (shared_forces(body, frames + 1, state=each) for each in (None, steady))
-    change = np.nan_to_num(np.abs(then - now))
-    return np.asarray(change[np.searchsorted(frames, [jump.frame for jump in jumps])])
+    return np.asarray(np.abs(then - now)[np.searchsorted(frames, [jump.frame for jump in jumps])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ from measured_model import measured_model
 from recorded_data import recorded
 
 import musclesolve as ms
+from musclesolve.laboratory.checks.model import muscle_paths
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import judge_findings
+from musclesolve.muscles.muscle_state import MuscleState
 
 TIME = np.linspace(0.0, 2.0, 201)
 ANGLE = 0.6 - 0.35 * np.cos(np.pi * TIME)
@@ -71,3 +74,35 @@ def test_a_path_of_a_model_that_slips_over_a_wrap_object_is_named() -> None:
     found = findings_of_body(measured_model(*(recorded(f"unusual_models/{name}") for name in files)))
     (jump,) = [each for each in found if each.code == "path_jump"]
     assert jump.severity == "warning" and "right vas int jumps" in jump.what and "by 67 mm" in jump.what
+
+
+def test_a_path_that_flips_for_one_frame_leaps_twice_and_goes_on_as_before(tmp_path: Path) -> None:
+    """Both jumps have the whole leap; the frame of the flip has a change of force, the frame behind it none."""
+    body = measured_model(save_forearm(tmp_path), MOTION, loads="none")
+    state, flip = body.whole.state, 100
+    k = list(state.parameters.names).index("biceps")
+    length, arm = state.musculotendon_length.copy(), state.moment_arm.copy()
+    length[flip, k] += 0.01
+    arm[flip, :, k] -= 0.05
+    flipped = MuscleState.from_lengths(state.parameters, length, state.musculotendon_velocity, arm)
+    body = replace(body, whole=replace(body.whole, state=flipped))
+    there, back = found = list(muscle_paths._jumps(body))
+    assert (there.frame, back.frame) == (flip - 1, flip)
+    assert [there.arm, back.arm] == pytest.approx([0.05, 0.05], abs=1e-3)
+    seen = []
+
+    def shared_forces(body: object, frames: np.ndarray, state: MuscleState | None = None) -> np.ndarray:
+        seen.append((flipped if state is None else state).moment_arm)
+        return np.zeros((len(frames), 2))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(muscle_paths, "shared_forces", shared_forces)
+        muscle_paths._force_changes(body, found, found)
+    np.testing.assert_allclose(seen[1][:, :, k], state.moment_arm[[flip, flip + 1], :, k], atol=1e-3)
+
+
+def test_jumps_that_are_not_judged_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path jumps forth and back; one of the two is judged."""
+    monkeypatch.setattr(muscle_paths, "MOST_JUMPS", 1)
+    (found,) = jumps(save_jumping(tmp_path, 0.16))
+    assert "1 further jump not judged" in found.what
