@@ -11,13 +11,13 @@ from urllib.parse import quote
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, joint_titles, side_of, split_side
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import RESULT_FILE
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.result_quantities import force_unit, listed
-from musclesolve.laboratory.results.fact_table import chosen, rows
-from musclesolve.laboratory.results.facts import ContactPeak, Facts
+from musclesolve.laboratory.results.fact_table import ROW, Fact, chosen, rows
+from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_result, result_attributes
 from musclesolve.laboratory.results.judgement import NOT_USABLE, USABLE, Judgement, judge
 from musclesolve.laboratory.results.result_facts import facts_of
@@ -58,7 +58,7 @@ def result_facts(path: Path) -> ResultFacts:
         " ".join((top.use, *top.why)),
         [each.sentence for each in chosen(table, "error", "warning", "remark")],
         rows(table),
-        _contact(facts),
+        _contact(table),
         _muscles(facts),
     )
 
@@ -126,19 +126,18 @@ def _share(force: float, facts: Facts) -> float | None:
     return _rounded(force / facts.body_weight, 2) if np.isfinite(facts.body_weight) else None
 
 
-def _contact(facts: Facts) -> Rows:
-    """Peak contact force of every joint, and of the parts of the knee."""
-
-    def row(name: str, peak: ContactPeak) -> dict[str, Any]:
-        numbers = {"bw": _share(peak.newton, facts), "newton": round(peak.newton)}
-        return {"name": name, "leg": SIDE_NAMES.get(peak.side, ""), **numbers, "time": round(peak.time, 3)}
-
-    titles = joint_titles(dict.fromkeys(peak.stem for peak in facts.contact_peaks))
-    joints = [row(titles[peak.stem], peak) for peak in facts.contact_peaks]
-    knees = [
-        row(f"knee, {part}", peak) for part, peaks in facts.knee_peaks.items() for peak in peaks.values()
+def _contact(table: Iterable[Fact]) -> Rows:
+    """Peak contact force of every joint, and of the parts of the knee; body weights are None where not known."""
+    return [
+        {
+            "name": f"knee, {peak.subject}" if peak.section == "knee" else peak.subject,
+            "leg": SIDE_NAMES.get(peak.value["side"], ""),
+            "bw": _rounded(peak.value["body_weights"], 2),
+            "newton": round(peak.value["newton"]),
+            "time": round(peak.value["time_s"], 3),
+        }
+        for peak in chosen(table, ROW)
     ]
-    return [*joints, *knees]
 
 
 def _muscles(facts: Facts) -> Rows:
@@ -169,9 +168,9 @@ def _muscles(facts: Facts) -> Rows:
     return sorted(rows, key=lambda row: -row["newton"])
 
 
-def _rounded(value: float, digits: int) -> float | None:
-    """Round a number for JSON; None for a number that is not finite."""
-    return round(float(value), digits) if np.isfinite(value) else None
+def _rounded(value: float | None, digits: int) -> float | None:
+    """Round a number for JSON; None for a number that is not known or not finite."""
+    return round(float(value), digits) if value is not None and np.isfinite(value) else None
 
 
 PICTURE, FIGURES = "picture.html", "figures.html"

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES, joint_titles
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.laboratory.plotting.figure_names import figures_by
 from musclesolve.laboratory.plotting.page.chart_figure import chart_of
 from musclesolve.laboratory.report.content import trial_sections as content
@@ -21,11 +21,10 @@ from musclesolve.laboratory.report.inputs import (
     TrialFiles,
     reason,
 )
-from musclesolve.laboratory.results.fact_table import Fact, Number, chosen, number
+from musclesolve.laboratory.results.fact_table import ROW, Fact, Number, chosen, number
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.finding import Finding
 from musclesolve.laboratory.results.judgement import Judgement, judge, judge_findings
-from musclesolve.laboratory.results.plausibility import FAR_ABOVE, measured, never_measured
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
 """Kinds of the datasets of a trial with figures."""
@@ -55,21 +54,22 @@ def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
     judged, (_, unit) = judge(facts), facts.force_unit
     known = unit != "N"
     rows: dict[str, list[tuple[str, Number, str]]] = {}  # by joint: peaks of both legs, and their marks
-    for peak in facts.contact_peaks:
-        value, digits = (peak.body_weights, ".2f") if known else (peak.newton, ".0f")
-        shown = number(f"contact_peak {peak.joint}", value, digits)
-        band = measured(peak.stem, facts.movement)
-        far = FAR_ABOVE if known and band is not None and peak.body_weights > band.far_above else ""
-        rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown, far))
-    titles = joint_titles(rows)
+    implants: dict[str, str] = {}
+    for peak in chosen(table, ROW, section="contact"):
+        value, of_implants = peak.value, peak.value["implants"]
+        size, digits = (value["body_weights"], ".2f") if known else (value["newton"], ".0f")
+        shown, far = number(f"contact_peak {value['joint']}", size, digits), of_implants["far"]
+        rows.setdefault(peak.subject, []).append((SIDE_NAMES.get(value["side"], ""), shown, far))
+        if far or peak.subject not in implants:
+            implants[peak.subject] = _in_implants(of_implants, bool(far))
     of_emg = [each for each in table if each.name == ("emg",) and each.value]
     return Headline(
         judged,
         judged.use,
         " ".join(judged.why[bool(judged.of("error", "warning")) :]),  # without the number of cautions
         [
-            {"joint": titles[stem], "unit": unit, "legs": legs, "implants": _in_implants(stem, facts, legs)}
-            for stem, legs in rows.items()
+            {"joint": joint, "unit": unit, "legs": legs, "implants": implants[joint]}
+            for joint, legs in rows.items()
         ],
         of_emg[0] if of_emg and facts.correlations else "not measured",
         chosen(table, "error", "warning"),
@@ -77,12 +77,12 @@ def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
     )
 
 
-def _in_implants(joint: str, facts: Facts, legs: Sequence[tuple[str, Number, str]]) -> str:
-    """The range that implants measured at a joint, in words, with the meaning of a mark that a leg has."""
-    if (band := measured(joint, facts.movement)) is None:
-        return never_measured(joint)
-    marked = f"; {band.far_words}" if any(mark for _, _, mark in legs) else ""
-    return f"implants measured {band.mean_words}{marked}"
+def _in_implants(implants: Mapping[str, str], marked: bool) -> str:
+    """The range that implants measured at a joint, in words, with the meaning of the mark that a leg has."""
+    if not implants["mean_words"]:
+        return implants["about"]
+    meaning = f"; {implants['far_words']}" if marked else ""
+    return f"implants measured {implants['mean_words']}{meaning}"
 
 
 def no_headline(why: str) -> Headline:

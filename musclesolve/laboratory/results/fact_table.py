@@ -15,6 +15,8 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.laboratory.results.finding import Units
 from musclesolve.laboratory.results.tables.lines import line
 
+ROW = "row"
+"""Severity of the rows of tables, whose columns are the parts of the value."""
 SHORT = "in short"
 """Subject of the plain sentences that come first."""
 REMARK = "good to know"
@@ -48,7 +50,7 @@ class Fact:
     unit: str = ""  # of a value that is one number; keys of several name theirs
     pieces: tuple[str | Number, ...] = ()  # of the sentence; () where only the value counts
     subject: str = ""  # what the sentence is about, the first column of the summary
-    severity: str = ""  # severity of a finding; "remark", "limit" or "method"; "" for any other
+    severity: str = ""  # severity of a finding; "remark", "limit", "method" or "row"; "" for any other
     section: str = ""  # of the report, which prints the sentence
 
     @property

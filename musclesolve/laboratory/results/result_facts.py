@@ -43,9 +43,12 @@ from musclesolve.laboratory.results.facts import (
 from musclesolve.laboratory.results.judgement import FULL_FOR, LABELS, judge, muscle_names
 from musclesolve.laboratory.results.plausibility import (
     DEGREES,
+    FAR_ABOVE,
     NOT_PLAUSIBLE,
     NOT_RECOGNIZED,
     PLAUSIBLE,
+    measured,
+    never_measured,
     plausibility,
 )
 from musclesolve.sharing.status import verdict_reason
@@ -327,6 +330,39 @@ def contact_forces(facts: Facts) -> Rows:
         spacing=facts.contact_spacing,
     )
     yield silent(listed(facts.result, "knee_contact_spacing") or None, "knee_contact_spacing")
+
+
+@of_result
+def contact_rows(facts: Facts) -> Rows:
+    """The rows of tables of contact forces: each joint and leg, with what implants measured."""
+    titles = joint_titles(dict.fromkeys(peak.stem for peak in facts.contact_peaks))
+    for peak in facts.contact_peaks:
+        band = measured(peak.stem, facts.movement)
+        implants = {"mean_words": "", "about": never_measured(peak.stem), "far": "", "far_words": ""}
+        if band is not None:
+            implants = {
+                "mean_words": band.mean_words,
+                "about": f"{band.words} in {band.movement}: {band.about}",
+                "far": FAR_ABOVE if peak.body_weights > band.far_above else "",
+                "far_words": band.far_words,
+            }
+        yield _row("contact_peak", titles[peak.stem], peak, facts, implants=implants)
+
+
+@of_result
+def knee_rows(facts: Facts) -> Rows:
+    """The rows of tables of the forces of the parts of the knee."""
+    for part, of_legs in facts.knee_peaks.items():
+        for peak in of_legs.values():
+            yield _row("knee_part_peak", part, peak, facts)
+
+
+def _row(code: str, name: str, peak: ContactPeak, facts: Facts, **more: Any) -> Fact:
+    """A row of a peak; its body weights are None where the weight of the person is not known."""
+    share = None if facts.force_unit[1] == "N" else peak.body_weights
+    numbers = {"newton": peak.newton, "body_weights": share, "time_s": peak.time}
+    value = {"joint": peak.joint, "side": peak.side, **numbers, **more}
+    return fact(code, value, subject=name, leg=SIDE_NAMES.get(peak.side, peak.joint))
 
 
 def _size(peak: ContactPeak, unit: str) -> float:

@@ -14,11 +14,14 @@ from measured_model import measured_model
 from synthetic_result import result as synthetic_result
 
 import musclesolve as ms
+from musclesolve.apps.desk.result_facts import result_facts
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.laboratory.checks.model.examine import findings_of_body
 from musclesolve.laboratory.plotting.page.chart_figure import CHARTS
+from musclesolve.laboratory.report.content.trial_sections import contact
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
+from musclesolve.laboratory.report.sections import headline
 from musclesolve.laboratory.results.dataset.model_labels import _mass_attributes, is_of_spine, limit_of_person
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.tables.comparison_tables import (
@@ -86,6 +89,18 @@ def test_the_page_of_an_arm_has_no_words_of_legs(arm: tuple[Path, str]) -> None:
         words[m.start() - 40 : m.end() + 20] for m in OF_LEGS.finditer(words.lower())
     ]
     assert "mass of the model" in words and "elbow: contact force, muscles included" in words
+
+
+def test_page_and_desk_show_the_peak_of_an_arm_in_newtons(arm: tuple[Path, str]) -> None:
+    (row,) = result_facts(arm[0] / "result.nc").contact
+    peak = float(np.linalg.norm(result_of(arm)["joint_reaction"][:, 0], axis=1).max())
+    assert (row["name"], row["leg"], row["bw"], row["newton"]) == ("elbow", "", None, round(peak))
+    trial = read_inputs([arm[0] / "result.nc"]).trials[0]
+    (tile,) = headline(trial.facts, trial.table).contact
+    assert (tile["joint"], tile["unit"], str(tile["legs"][0][1])) == ("elbow", "N", f"{peak:.0f}")
+    table = contact(trial)["tables"][0]
+    assert table.columns == ("joint", "side", "peak [N]", "at [s]")
+    assert len(table.rows[0]) == len(table.columns) and table.rows[0][2] == tile["legs"][0][1].text
 
 
 def test_a_stated_mass_of_the_person_gives_body_weights(tmp_path: Path) -> None:

@@ -49,16 +49,8 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     text,
     without_turns,
 )
-from musclesolve.laboratory.results.fact_table import SHORT, chosen
-from musclesolve.laboratory.results.facts import (
-    FULL,
-    STRIDE_MEASURES,
-    ContactPeak,
-    Facts,
-    UncertainPeak,
-    UncertaintyFacts,
-)
-from musclesolve.laboratory.results.movement import Movement
+from musclesolve.laboratory.results.fact_table import ROW, SHORT, Fact, chosen
+from musclesolve.laboratory.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
 from musclesolve.laboratory.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.laboratory.results.result_facts import first_order, why_no_emg
 from musclesolve.laboratory.results.tables.comparison_tables import comparison_facts, comparison_tables
@@ -402,37 +394,25 @@ def contact(trial: TrialFiles) -> dict[str, object]:
     """Peak contact forces, a row for each joint and leg, with values from the literature."""
     if not {"joint_reaction", "contact_force"} & set(map(str, trial.base.data_vars)):
         raise Absent("This file holds no joint contact forces.")
-    if not (peaks := trial.facts.contact_peaks):
+    if not trial.facts.contact_peaks:  # which raises the fault of a damaged file, whose table has no rows
         raise Absent("No frame has a valid solution, so no contact force is known.")
-    order = list(dict.fromkeys(peak.stem for peak in peaks))
-    in_implants = {stem: _in_implants(stem, trial.facts.movement) for stem in order}
-    titles, (_, unit) = joint_titles(order), trial.facts.force_unit
-    note = "; ".join(f"{titles[stem]} {about}" for stem, (_, about) in in_implants.items() if about)
-    weighed, compared = unit != "N", trial.facts.shows_legs
-
-    def sizes(peak: ContactPeak) -> list[str]:
-        """Peak in body weights where these are known, and in newtons, and its time."""
-        shares = [cell(peak.body_weights, 2)] if weighed else []
-        return [*shares, cell(peak.newton, 0), cell(peak.time, 2)]
-
+    peaks = chosen(trial.table, ROW, section="contact")
+    (_, unit), compared = trial.facts.force_unit, trial.facts.shows_legs
+    weighed = unit != "N"
+    implants = {peak.subject: peak.value["implants"] for peak in peaks}
+    order = list(implants)
+    note = "; ".join(f"{joint} {about['about']}" for joint, about in implants.items() if about["about"])
     rows = [
-        (
-            *(titles[peak.stem], SIDE_NAMES.get(peak.side, DASH), *sizes(peak)),
-            *([in_implants[peak.stem][0]] if compared else []),
-        )
-        for peak in sorted(peaks, key=lambda top: order.index(top.stem))
+        (*_peak_cells(peak), *([implants[peak.subject]["mean_words"] or DASH] if compared else []))
+        for peak in sorted(peaks, key=lambda top: order.index(top.subject))
     ]
     of_peak = ("side", *([f"peak [{unit}]"] if weighed else []), "peak [N]", "at [s]")
     columns = ("joint", *of_peak, *([f"measured in implants [{unit}]"] if compared else []))
     movement = plausibility(trial.facts).movement_words
     title = f"Peak contact forces, {movement}" if movement else "Peak contact forces"
     tables = [PageTable(title, columns, rows, note and f"Measured in implants: {note}.")]
-    if parts := trial.facts.knee_peaks:
-        of_knee = [
-            (part, SIDE_NAMES[side], *sizes(peak))
-            for part, peaks in parts.items()
-            for side, peak in peaks.items()
-        ]
+    if parts := chosen(trial.table, ROW, section="knee"):
+        of_knee = list(map(_peak_cells, parts))
         tables.append(PageTable("Peak forces of the parts of the knee", ("part", *of_peak), of_knee))
     tables += _along_axes(trial)
     tables += _extremes_over(trial, "joint", "joint")
@@ -470,12 +450,12 @@ def contact_sources(facts: Facts) -> list[str]:
     return list(dict.fromkeys([*keys, *(key for entry in never for key in entry["sources"])]))
 
 
-def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
-    """The range that implants measured at a joint, and its movement and people; a dash where none is known."""
-    if (band := measured(joint, movement)) is not None:
-        return band.mean_words, f"{band.words} in {band.movement}: {band.about}"
-    never = in_vivo()["not_measured"].get(joint_kind(joint))
-    return DASH, "" if never is None else str(never["words"])
+def _peak_cells(peak: Fact) -> tuple[str, ...]:
+    """The cells of a row of contact forces: name, side, body weights where they are known, newtons, time."""
+    value = peak.value
+    numbers = ((value["body_weights"], 2), (value["newton"], 0), (value["time_s"], 2))
+    cells = (cell(size, digits) for size, digits in numbers if size is not None)
+    return peak.subject, SIDE_NAMES.get(value["side"], DASH), *cells
 
 
 def emg(trial: TrialFiles) -> dict[str, object]:
