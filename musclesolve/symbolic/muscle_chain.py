@@ -400,8 +400,8 @@ def _paths(
         parts.append((drawn[other].tolist(), engine(pose)))
     length = ca.Function("length", [pose], [in_order(parts)], ["q"], ["length"])
     known = ca.Function("known", [pose], [_finite(ca.sumsqr(pose if closed is None else closed(pose)))])
-    iterated = tuple(parameters.names[drawn[k]] for k in other)
-    return _Paths(dofs, parameters, length, known, iterated, engine)
+    by_engine = tuple(parameters.names[drawn[k]] for k in other)
+    return _Paths(dofs, parameters, length, known, by_engine, engine)
 
 
 def _finite(value: Any) -> Any:
