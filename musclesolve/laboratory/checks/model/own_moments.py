@@ -14,8 +14,8 @@ with J of the standing foot. The six columns of the root determine w. With B = J
 on the left from the file, on the right from model and motion: no load is in them. Both sides are compared as they are,
 and with all columns or one column of the file times a factor, at another time, or with two columns exchanged. A fault
 is only said where such a change brings the column to its inverse dynamics; a file that differs otherwise may belong to
-another filter or to another model. On a model that is fixed to the ground, and beside loads, this is noted. The cost is
-the change of the moments, and of the muscle forces that share them.
+another filter or to another model. On a model that is fixed to the ground this is noted, and where loads or their
+absence are stated it is a warning. The cost is the change of the moments, and of the muscle forces that share them.
 Half a period of the cut-off is left out at both ends of a motion, where filters of two programs differ, and three times
 that long is compared at least: in a shorter time any two columns are nearly proportional.
 """
@@ -53,6 +53,8 @@ LEAST = 0.05
 DELAYS_S = np.arange(-0.2, 0.201, 0.005)
 """The delays that are tried [s]: less than half of a period of walking, after which curves repeat with another sign."""
 END_S = 0.5 / CUTOFF_HZ
+OF_LOADS = "factor", "other"
+"""Kinds of faults with other remedies where loads are stated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +158,12 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
         values = {"names": few(named, 6), "factor": by, "size": abs(by), "late": late}
         values |= {"newtons": newtons, "muscle": muscle, "most": float(off[worst])}
         cost = moment_cost(float(off[worst]), compared.names[worst], case.model.mass)
-        severity: Severity = error_if(cost.size > SERIOUS * case.model.mass) if kind != "other" else "note"
-        place = Where(case.body.moment_file)
-        name = (
-            "moments_differ.beside_loads"
-            if kind == "other" and case.loads_beside_moments
-            else f"moments_differ.{kind}"
-        )
-        yield finding(name, severity, values, place, cost=cost)
+        stated = "_unloaded" if case.unloaded else "_beside_loads" if case.loads_beside_moments else ""
+        severity: Severity = "warning" if stated else "note"  # without stated loads, one may act
+        if kind != "other":
+            severity = error_if(cost.size > SERIOUS * case.model.mass)
+        name = f"moments_differ.{kind}{stated if kind in OF_LOADS else ''}"
+        yield finding(name, severity, values, Where(case.body.moment_file), cost=cost)
 
 
 def _at(time: Array, cells: Array, later: Array) -> Array:

@@ -213,6 +213,10 @@ def test_moments_are_compared_under_loads_that_are_given_beside_them(
     assert f"the moments of {name} have the opposite sign" in fault.what and fault.severity == "error"
     (fault,) = found(times(2.0, name))
     assert re.search(rf"the moments of {name} are 2(\.\d+)? times .* by up to \d+ N \(", fault.what)
+    assert "if a load acts on the body, give it instead" not in fault.remedy
+    assert (
+        "without the file of moments they are computed" in fault.remedy
+    ) and 'loads = "none"' not in fault.remedy
     result = ms.share_model(model, coordinates, moments, loads=loads, end_s=float(body.time[20]))
     assert np.isfinite(result["joint_reaction"]).any()
     np.testing.assert_allclose(
