@@ -331,11 +331,11 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
         if reached(
             model, dynamics.loaded_bodies, body.dofs
         ):  # else the balance at the root is of no part of it
+            attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
             if dynamics.balance_limit is not None:
                 # the loads carry the model; body weights are the person's
                 person = body.settings.subject.mass_kg or model.mass
                 attributes["balance_limit"] = limit_of_person(dynamics.balance_limit, model.mass, person)
-            attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
