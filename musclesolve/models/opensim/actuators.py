@@ -10,7 +10,7 @@ coordinate. Activations of a problem are not negative, so that an actuator has t
 A sense that the bounds exclude has no column. Costs take it as a muscle of the strength F [N m, N of a translation].
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import check_known
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.models.opensim.model import Actuator
 from musclesolve.models.opensim.model_body import ModelBody
@@ -36,14 +36,15 @@ def with_actuators(problem: Problem, body: ModelBody, names: Sequence[str]) -> P
         names: of coordinate and torque actuators.
 
     Raises:
-        InputError: an unknown actuator or one of another kind, one whose control has no bounds or can only be
-            0, or one that moves no shared coordinate.
+        InputError: an unknown actuator or one of another kind, one that is switched off or lacks a part, one whose
+            control has no bounds or can only be 0, or one that moves no shared coordinate.
     """
     check_known(names, "actuator", body.model.actuators, f" in {body.model.name!r}")
     rows, strength, muscles = list[Array](), list[float](), list[str]()
     lower, upper = list[float](), list[float]()
     for name in names:
         actuator = body.model.actuators[name]
+        _check_parts(body, name, actuator)
         row = _row(body, name, actuator)
         _check_controls(body, name, actuator.controls)
         for sense, sign in _SENSES.items():
@@ -114,13 +115,70 @@ def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -
         )
 
 
+def _check_parts(body: ModelBody, name: str, actuator: Actuator) -> None:
+    """Refuse an actuator that is switched off, of another kind, or lacks a part that its force needs."""
+    model = body.model
+    if actuator.kind not in ("CoordinateActuator", "TorqueActuator"):
+        raise input_error(
+            "unsupported",
+            file=model.file,
+            where=name,
+            problem=f"{name} is a {actuator.kind}",
+            expected="a CoordinateActuator or a TorqueActuator",
+            remedy="leave it out of the actuators",
+        )
+    is_torque = actuator.kind == "TorqueActuator"
+    parts = dict(zip(("bodyA", "bodyB"), actuator.bodies, strict=True))
+    known: Collection[str] = model.body_number if is_torque else model.coordinates
+    for tag, part in (parts if is_torque else {"coordinate": actuator.coordinate}).items():
+        if part:
+            check_known([part], tag, known, f" of the actuator {name} in the model", model.file, name)
+        else:
+            raise _lacks(body, name, actuator, tag, f"its name in <{tag}>, such as {next(iter(known))}")
+    if is_torque and actuator.axis is None:
+        raise _lacks(
+            body, name, actuator, "axis", "a direction that is not 0 0 0, such as <axis>0 0 1</axis>"
+        )
+    if not actuator.enabled:
+        raise input_error(
+            "conflict",
+            file=model.file,
+            where=name,
+            problem=f"the model switches the actuator {name} off",
+            expected="an actuator that applies a force",
+            remedy="set its appliesForce to true in the model, or leave it out of the actuators",
+        )
+    if not actuator.optimal_force > 0.0:
+        raise input_error(
+            "bad_value",
+            file=model.file,
+            where=name,
+            problem=f"optimal_force of the actuator {name} is {actuator.optimal_force:g}",
+            expected="a number above 0",
+            remedy="correct it in the model; min_control and max_control state the sense",
+        )
+
+
+def _lacks(body: ModelBody, name: str, actuator: Actuator, part: str, expected: str) -> InputError:
+    """The error of an actuator without one of its parts."""
+    return input_error(
+        "bad_model",
+        file=body.model.file,
+        where=name,
+        problem=f"the {actuator.kind} {name} has no {part}",
+        expected=expected,
+        remedy="state it in the model, or leave it out of the actuators",
+    )
+
+
 def _row(body: ModelBody, name: str, actuator: Actuator) -> Array:
     """Generalized forces (T, m) of a unit of the actuator on the shared coordinates."""
     dofs = body.whole.shared
     values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
-    if actuator.kind == "CoordinateActuator" and actuator.coordinate in body.model.coordinates:
+    if actuator.kind == "CoordinateActuator":
         row = np.tile([float(dof == actuator.coordinate) for dof in dofs], (len(values), 1))
-    elif actuator.kind == "TorqueActuator" and actuator.axis is not None:
+    else:
+        assert actuator.axis is not None  # refused by _check_parts
         motion = body_motion(body.model, values, dofs)
         first, last = (body.model.body_number[each] for each in actuator.bodies)
         axis = np.broadcast_to(actuator.axis, (len(values), 3))
@@ -128,14 +186,6 @@ def _row(body: ModelBody, name: str, actuator: Actuator) -> Array:
             axis = motion.rotation[:, first] @ actuator.axis
         spin = motion.twist[:, :, first, :3] - motion.twist[:, :, last, :3]
         row = np.einsum("tk,tmk->tm", axis, spin)
-    else:
-        raise input_error(
-            "unsupported",
-            where=name,
-            problem=f"{name} is a {actuator.kind}",
-            expected="a CoordinateActuator of a coordinate, or a TorqueActuator between two bodies",
-            remedy="leave it out of the actuators",
-        )
     if not np.abs(row).max(initial=0.0) > 0.0:
         raise input_error(
             "conflict",

@@ -241,7 +241,7 @@ class Actuator:
     """An actuator without a path: its class and coordinate, "" between bodies; optimal force [N m, N] and bounds.
 
     bodies, axis (3,): of a TorqueActuator on the first body, reversed on the second; axis in the ground, or in the
-    first body if not is_global.
+    first body if not is_global, None if the file has none. enabled: whether it applies a force in the model.
     """
 
     kind: str
@@ -251,6 +251,7 @@ class Actuator:
     bodies: tuple[str, str] = ("", "")
     axis: Array | None = None
     is_global: bool = True
+    enabled: bool = True
 
 
 @dataclass(frozen=True, eq=False)

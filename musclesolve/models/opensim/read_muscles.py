@@ -20,7 +20,6 @@ from musclesolve.errors import file_error
 from musclesolve.models.opensim.devices import read_device
 from musclesolve.models.opensim.functions import Constant
 from musclesolve.models.opensim.model import (
-    GROUND,
     Actuator,
     Coordinate,
     Device,
@@ -344,7 +343,7 @@ def read_muscles(
                 context.unsupported[f"force {element.name}"] = element.tag
             else:
                 devices.append(device)
-        elif element.tag.endswith("Actuator") and context.flag(element, "appliesForce", True):
+        elif element.tag.endswith("Actuator") and path is None:
             actuators[element.name] = _actuator(context, element)
     if moved := [name for name, muscle in muscles.items() if _moves_beside_its_body(muscle)]:
         context.notes.append(
@@ -365,9 +364,7 @@ def _moves_beside_its_body(muscle: OpenSimMuscle) -> bool:
 def _actuator(context: Context, element: Element) -> Actuator:
     """An actuator without a path."""
     between = (last_part(element.text_of("bodyA")), last_part(element.text_of("bodyB")))
-    known = {GROUND, *(body.name for body in context.of_kind("Body"))}
-    is_torque = element.tag == "TorqueActuator" and known.issuperset(between)
-    axis = element.vector_in("axis", 0.0) if is_torque else np.zeros(3)
+    axis = element.vector_in("axis", 0.0) if element.tag == "TorqueActuator" else np.zeros(3)
     size = float(np.linalg.norm(axis))
     return Actuator(
         element.tag,
@@ -380,6 +377,7 @@ def _actuator(context: Context, element: Element) -> Actuator:
         between,
         axis / size if size > 0.0 else None,
         context.flag(element, "torque_is_global", True),
+        context.flag(element, "appliesForce", True),
     )
 
 

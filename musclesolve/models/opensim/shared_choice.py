@@ -188,7 +188,7 @@ def shared_choice(
         "Actuators of the model exert no force, and the muscles bear the whole moment: {}.": [
             f"{name} ({each.kind}{f' of {each.coordinate}' * bool(each.coordinate)})"
             for name, each in model.actuators.items()
-            if not each.coordinate or each.coordinate in shared
+            if each.enabled and (not each.coordinate or each.coordinate in shared)
         ],
         "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
             part for name, part in elements.items() if _is_contact(name, model)

@@ -812,7 +812,7 @@ def _reserves(
 
 def _other_than_of(table: ForeignSolution, model: OpenSimModel, notes: Sequence[str]) -> list[str]:
     """Notes of a body, without the one on actuators that exert no force where the table has them all."""
-    has_all = set(model.actuators) <= set(table.actuator)
+    has_all = {name for name, each in model.actuators.items() if each.enabled} <= set(table.actuator)
     return [note for note in notes if not (has_all and str(note).startswith("Actuators of the model"))]
 
 

@@ -107,6 +107,18 @@ def test_a_torque_between_bodies_has_the_moments_of_opensim(tmp_path: Path) -> N
         (MOTOR.replace("<max_control>1</max_control>", ""), "motor", "bad_value", "max_control"),
         (controlled("0", "0"), "motor", "bad_value", "max_control"),
         (controlled("1", "-1"), "motor", "bad_value", "min_control 1"),
+        (
+            MOTOR.replace("<coordinate>", "<appliesForce>false</appliesForce><coordinate>"),
+            "motor",
+            "conflict",
+            "off",
+        ),
+        (MOTOR.replace(">50<", ">-50<"), "motor", "bad_value", "optimal_force"),
+        (MOTOR.replace("<coordinate>r_elbow_flex</coordinate>", ""), "motor", "bad_model", "coordinate"),
+        (MOTOR.replace("r_elbow_flex", "knee"), "motor", "unknown_name", "knee"),
+        (TORQUE.replace("<axis>0 0 2</axis>", ""), "tq", "bad_model", "axis"),
+        (TORQUE.replace("<bodyA>r_ulna_radius_hand</bodyA>", ""), "tq", "bad_model", "bodyA"),
+        (TORQUE.replace(">r_humerus<", ">femur<"), "tq", "unknown_name", "femur"),
         (MOTOR.replace("CoordinateActuator", "PointActuator"), "motor", "unsupported", "PointActuator"),
     ],
 )
