@@ -162,10 +162,15 @@ def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
     of_muscle = valid.rename(side="muscle").drop_vars("muscle")
     if dim == "muscle":
         return of_muscle
+    names = [str(name) for name in comparison[dim].values]
+    # a group whose muscles were left out has the frames of its side
+    of_side = comparison["valid"].transpose("cost", "time", "side")
+    of_group = of_side.reindex(side=[side_of(name) for name in names], fill_value=False).values.copy()
     groups, members = _members(comparison)
-    of_group = [of_muscle.values[..., column].all(axis=-1) for column in members.T]
-    place = [groups.index(str(name)) for name in comparison[dim].values]
-    return xr.DataArray(np.stack(of_group, axis=-1)[..., place], dims=("cost", "time", dim))
+    for group, column in zip(groups, members.T, strict=True):
+        if group in names:
+            of_group[..., names.index(group)] = of_muscle.values[..., column].all(axis=-1)
+    return xr.DataArray(of_group, dims=("cost", "time", dim))
 
 
 def _measures(force: Array, valid: Mask) -> dict[str, Array]:
