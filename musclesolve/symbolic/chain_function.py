@@ -29,11 +29,11 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
         return ChainFunction, (ca.Function(self), self._entries, tuple(self._turns))
 
     def __copy__(self) -> "ChainFunction":
-        """The same function: CasADi's functions cannot change."""
+        """Return the function again: functions of CasADi cannot change."""
         return ChainFunction(ca.Function(self), self._entries, tuple(self._turns))
 
     def __deepcopy__(self, memo: Any = None) -> "ChainFunction":
-        """The same function, as of `__copy__`."""
+        """Return a copy, as `__copy__` does."""
         return self.__copy__()
 
     def __call__(self, *values: Any, **named: Any) -> Any:
@@ -106,7 +106,7 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
 
 
 def _no_numbers(value: Any) -> str | None:
-    """Why a value is neither numbers nor symbols; None where it is."""
+    """Return why a value is neither numbers nor symbols; None where it is."""
     if isinstance(value, ca.SX | ca.MX | ca.DM):
         return None
     try:

@@ -428,7 +428,7 @@ def device_notes(
 INVERSE_NOTE = "Moments by inverse dynamics; external loads: {acting}."
 BESIDE_NOTE = (
     "The given moments are shared. Joint forces follow from the motion and the external loads: {acting}. The "
-    "difference between the given moments and those of motion and loads is a part of joint_reaction_moment."
+    "difference between the given moments and the moments of motion and loads is a part of joint_reaction_moment."
 )
 
 

@@ -196,7 +196,7 @@ def axis_forces(body: MeasuredModel, analysis: MeasuredAnalysis) -> labels.Varia
 
 
 def _lies_below(model: OpenSimModel, rest: BodyMotion, proximal: Frame, joint: Joint) -> bool:
-    """Return whether the distal body of a joint has its center below that of the proximal one with coordinates zero.
+    """Return whether the center of the distal body of a joint is below the proximal body's, with coordinates zero.
 
     The joint itself stands for the center of the ground.
     """

@@ -156,7 +156,7 @@ def _members(comparison: xr.Dataset) -> tuple[list[str], Mask]:
 
 
 def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
-    """Return which frames (cost, time, dim) are valid: of a muscle those of its side, of a group those of all in it."""
+    """Return which frames (cost, time, dim) are valid: for a muscle by its side, for a group by all muscles in it."""
     sides = list(muscle_sides(comparison).values())
     valid = comparison["valid"].transpose("cost", "time", "side").reindex(side=sides, fill_value=False)
     of_muscle = valid.rename(side="muscle").drop_vars("muscle")
