@@ -47,13 +47,14 @@ def pipeline(monkeypatch):
             progress("muscle forces", 0.5)
             if isinstance(answer, BaseException):
                 raise answer
-            return SimpleNamespace()
+            return SimpleNamespace(time=())
 
-        def read_trial(path):
-            return SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={}))
+        def read_in_time_range(path, options):
+            trial = SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={}))
+            return trial, options
 
         steps = {
-            "read_trial": read_trial,
+            "read_in_time_range": read_in_time_range,
             "prepare": prepare,
             "findings_of": lambda body, trial: [],
             "shared_result": lambda body, *further: answer,
@@ -273,7 +274,7 @@ def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
 
 
 def test_the_remedy_of_an_unknown_name_is_a_set_of_nearly_this_name_or_a_command(call):
-    assert "did you mean 'silva_2003'" in call("list", "muscles", "slvia").stderr
+    assert "did you mean 'silva_2003'" in call("list", "muscles", "silvia_2003").stderr
     assert "`musclesolve list muscles --database gait2392_hip`" in call("list", "muscles", "zzqq").stderr
 
 

@@ -137,10 +137,10 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
         (OSError(5, "Input/output error", "disk"), "disk: Input/output error; nothing was written"),
     ):
 
-        def refused(path, error=error):
+        def refused(path, options, error=error):
             raise error
 
-        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", refused)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_in_time_range", refused)
         done = typed("run", "a.toml", "-o", tmp_path / "out")
         assert (done.exit_code, done.stderr) == (2, f"musclesolve: {words}\n")
         assert not (tmp_path / "out").exists()

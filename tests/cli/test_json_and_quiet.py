@@ -213,7 +213,7 @@ def test_a_stop_and_a_refusal_of_the_system_are_documents_too(tmp_path, monkeypa
         def fail(*given, stop=error, **more):
             raise stop
 
-        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", fail)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_in_time_range", fail)
         done = typed("run", "a.toml", "-o", tmp_path / "out", "--json")
         assert done.exit_code == exit_code
         assert strictly(done.stdout)["error"]["code"] == code

@@ -99,7 +99,11 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_refused_before_it_computes(tmp_path, monkeypatch, busy, command):
-    for name in ("many_trials.one_trial.read_trial", "many_trials.one_trial.prepare", "compare.compare"):
+    for name in (
+        "many_trials.one_trial.read_in_time_range",
+        "many_trials.one_trial.prepare",
+        "compare.compare",
+    ):
         monkeypatch.setattr(f"musclesolve.studies.{name}", None)
     write_result(result(), tmp_path / "result.nc")
     names = {"trial": write_stride(tmp_path), "result": tmp_path / "result.nc", "out": busy}

@@ -108,13 +108,14 @@ def agrees(done, old, new, now, names, partly=None):
 @pytest.fixture
 def pipeline(monkeypatch):
     """In the place of the computation: a result at once, without figures."""
-    monkeypatch.setattr(
-        one,
-        "read_trial",
-        lambda path: SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={})),
-    )
+
+    def read(path, options):
+        trial = SimpleNamespace(path=path, files={}, hashes={}, document=SimpleNamespace(content={}))
+        return trial, options
+
+    monkeypatch.setattr(one, "read_in_time_range", read)
     data = result()
-    monkeypatch.setattr(one, "prepare", lambda trial, progress, **options: SimpleNamespace())
+    monkeypatch.setattr(one, "prepare", lambda trial, progress, **options: SimpleNamespace(time=()))
     monkeypatch.setattr(one, "findings_of", lambda body, trial: [])
     monkeypatch.setattr(one, "shared_result", lambda body, *further: data.copy())
     monkeypatch.setattr(one, "result_content", lambda data: b"new")

@@ -80,7 +80,7 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
             'fiber_lengths = "operating_range"\n',
             'fiber_lengths = "operating_range"\noperating_range_of = "gait2393"\n',
             "[muscles] database",
-            ("gait2393", '"gait2392"'),
+            ("gait2393", "'gait2392'"),
         ),
     ],
 )

@@ -24,7 +24,8 @@ def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     length = np.vstack([normal, [9.0, 9.0]]) * parameters.optimal_fiber_length
     solution = SimpleNamespace(solved=np.array([True, True, False]))
     state = SimpleNamespace(parameters=parameters, fiber_length=length)
-    leg = SimpleNamespace(solution=solution, state=state)
+    ends = np.stack([length[:2].min(axis=0), length[:2].max(axis=0)])
+    leg = SimpleNamespace(solution=solution, state=state, fiber_ends=ends)
     sharing = sharing_by("stress_cubed")
     options = Options(("r",), muscle_db.load(database), sharing, (), fiber_lengths=rule)
     return fiber_notes(Analysis(SimpleNamespace(muscles=NAMES), sharing, (leg,)), options)
