@@ -34,7 +34,8 @@ def share(inputs: list[Path], folder: Path, *more: str) -> Result:
     names = ("--model", "--coordinates", "--moments")
     files = [part for name, file in zip(names, inputs, strict=True) for part in (name, str(file))]
     chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
-    words = ["share", *files, *chosen, "--passive", "table", "-o", str(folder), *more]
+    passive = [] if "--passive" in more else ["--passive", "table"]
+    words = ["share", *files, *chosen, *passive, "-o", str(folder), *more]
     return typed(*words)
 
 
