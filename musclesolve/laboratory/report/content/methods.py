@@ -28,8 +28,8 @@ from musclesolve.laboratory.results.dataset.result_quantities import (
     number,
     text,
 )
-from musclesolve.sharing.cost import ActivationPower, KneeSparingActivation
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, KneeSparingActivation
 from musclesolve.version import __version__
 
 MARKERS = ("filter_method", "cutoff_choice", "hip_method", "knee_method", "ankle_method")
