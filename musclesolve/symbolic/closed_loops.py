@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve.models.opensim.model import Coupler, Frame, Link, OpenSimModel
 from musclesolve.models.opensim.read_joints import OPEN, Loop, LoopCoordinate
@@ -39,13 +38,6 @@ class ClosedCoordinates:
     symbols: Any
     values: Mapping[str, Any]
     closed: Any
-
-    def after(self, function: Any, names: tuple[str, str]) -> Any:
-        """The function of the independent coordinates that a function of the symbols is; names: of input and output."""
-        if self.closed is None:
-            return function
-        q = ca.MX.sym(names[0], len(self.dofs))
-        return ca.Function(function.name(), [q], [function(self.closed(q))], [names[0]], [names[1]])
 
 
 def closed_coordinates(model: OpenSimModel, dofs: Sequence[str], name: str) -> ClosedCoordinates:
@@ -127,8 +119,4 @@ def _gap(link: Link, poses: Mapping[str, Pose]) -> Any:
 
 def _in_ground(frame: Frame, poses: Mapping[str, Pose]) -> Pose:
     rotation, shift = poses[frame.body]
-    return rotation @ _dense(frame.rotation), shift + rotation @ _dense(frame.position)
-
-
-def _dense(array: Array) -> Any:
-    return ca.DM(array)
+    return rotation @ ca.DM(frame.rotation), shift + rotation @ ca.DM(frame.position)

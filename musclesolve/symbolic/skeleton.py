@@ -391,8 +391,8 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
     generalized = _function("inverse_dynamics", given, tau)
     reactions = _function("reactions", given, _reactions(parts, joints))
     if every.closed is not None:
-        pose = every.after(pose, ("c", "pose"))
         c, generalized, reactions = _along_loops(every, generalized, reactions)
+        pose = _function("pose", {"c": c}, pose(every.closed(c)))
     return Skeleton(
         dofs=dofs,
         bodies=tuple(model.bodies),
