@@ -168,7 +168,7 @@ def model_body(
         if joints := shared_joints(model, choice.dofs):
             loads = dynamics.joint_loads(joints, choice.names)
         measured = dynamics if change is None else change.before.dynamics
-        if reached(model, measured.loaded_bodies, choice.dofs):
+        if measured.change_any(choice.dofs):
             notes += measured.residual_note("" if change is None else ", before the motion was changed")
             usable = usable if measured.balanced is None else measured.balanced
     if motion.unknown is not None:
@@ -200,8 +200,7 @@ def model_body(
     if dynamics is not None:
         every = np.ones(len(usable), bool) if motion.unknown is None else ~motion.unknown
         parts = tuple(
-            part if reached(model, dynamics.loaded_bodies, part.dofs) else replace(part, usable=every)
-            for part in parts
+            part if dynamics.change_any(part.dofs) else replace(part, usable=every) for part in parts
         )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)

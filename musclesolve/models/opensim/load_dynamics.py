@@ -190,6 +190,10 @@ class LoadDynamics:
             {**dict.fromkeys(load.body for load in self.loads), **dict.fromkeys(feet_of(self.model).values())}
         )
 
+    def change_any(self, dofs: Iterable[str]) -> bool:
+        """Whether the loads change a moment of some coordinates: on the feet they change none of trunk and arms."""
+        return bool(reached(self.model, self.loaded_bodies, dofs))
+
     @cached_property
     def supplied(self) -> Array:
         """Force (T, 3) [N] of all loads together."""

@@ -121,8 +121,9 @@ class ModelCase:
     def loads_beside_moments(self) -> Loads:
         """The loads that are given beside moments; empty where one of them is not given, or no load acts."""
         body = self.body
-        given = body.dynamics is not None and body.settings.files.loads is not None
-        return body.dynamics.loads if given and body.moment_table is not None and body.dynamics else ()
+        if body.dynamics is None or body.moment_table is None or body.settings.files.loads is None:
+            return ()
+        return body.dynamics.loads
 
     @property
     def unloaded(self) -> bool:

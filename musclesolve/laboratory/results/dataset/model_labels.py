@@ -35,7 +35,7 @@ from musclesolve.models.opensim.coordinate_motion import ORDER
 from musclesolve.models.opensim.external_loads import is_whole_person, load_in_ground
 from musclesolve.models.opensim.geometry import path_lines
 from musclesolve.models.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.models.opensim.load_dynamics import LoadDynamics, reached
+from musclesolve.models.opensim.load_dynamics import LoadDynamics
 from musclesolve.models.opensim.model import GROUND, TO_GLOBAL, Frame, Joint, OpenSimModel
 from musclesolve.models.opensim.muscle_set import long_name
 from musclesolve.models.opensim.segments import FLEXION, flexion_sign, segments
@@ -54,8 +54,7 @@ def model_labels(body: MeasuredModel, analysis: MeasuredAnalysis, paths: bool) -
     loads, load_names = load_labels(model, body.dynamics)
     axis_force, axis_names = axis_forces(body, analysis)
     measured = body.measured.dynamics
-    counts = measured is not None and bool(reached(model, measured.loaded_bodies, body.dofs))
-    kept = measured.balanced if measured is not None and counts else None
+    kept = measured.balanced if measured is not None and measured.change_any(body.dofs) else None
     angles = _angles(analysis, body)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
@@ -328,9 +327,7 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
         measured = "found in the moments" if loads is None else "measured"
         attributes["ground_reactions"] = str(loads) if replaces_file(loads) else measured
         attributes |= {"joint_moments": GIVEN} if body.kind == "moments" else {}
-        if reached(
-            model, dynamics.loaded_bodies, body.dofs
-        ):  # else the balance at the root is of no part of it
+        if dynamics.change_any(body.dofs):  # else the balance at the root is of no part of it
             attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
             if dynamics.balance_limit is not None:
                 # the loads carry the model; body weights are the person's
