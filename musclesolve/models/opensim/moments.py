@@ -24,12 +24,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import count_of, few
-from musclesolve._util.sides import SIDES
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion, Source, as_table
-from musclesolve.models.opensim.external_loads import ExternalLoad, feet_of, read_external_loads
+from musclesolve.models.opensim.external_loads import ExternalLoad, is_whole_person, read_external_loads
 from musclesolve.models.opensim.geometry import coordinate_chain
 from musclesolve.models.opensim.kinematics import body_motion, body_poses, coordinate_values, joint_axes
 from musclesolve.models.opensim.load_dynamics import (
@@ -205,6 +204,22 @@ def shared_moments(
     return replace(read, moment=moment, notes=tuple(notes))
 
 
+def _under_stated_loads(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    dofs: Sequence[str],
+    settings: OpenSimSettings,
+    given: bool = False,
+) -> CoordinateMoments:
+    """Moments under the loads of a file, or without loads; given: see `moments_under_loads`."""
+    loads, acting = str(settings.files.loads), list[ExternalLoad]()
+    if not settings.files.unloaded:
+        whole = whole_motion(model, motion)
+        pose = body_poses(model, whole.value)
+        acting = read_external_loads(loads, model, whole.time, pose, settings.plates.feet)
+    return moments_under_loads(model, motion, dofs, acting, Path(loads), given)
+
+
 def _beside_loads(
     model: OpenSimModel,
     motion: CoordinateMotion,
@@ -213,13 +228,7 @@ def _beside_loads(
     settings: OpenSimSettings,
 ) -> CoordinateMoments:
     """Given moments with the loads that act beside them: joint forces follow from the loads."""
-    loads = str(settings.files.loads)
-    acting: Sequence[ExternalLoad] = ()
-    if not settings.files.unloaded:
-        whole = whole_motion(model, motion)
-        pose = body_poses(model, whole.value)
-        acting = read_external_loads(loads, model, whole.time, pose, settings.plates.feet)
-    under = moments_under_loads(model, motion, dofs, acting, Path(loads), given=True)
+    under = _under_stated_loads(model, motion, dofs, settings, given=True)
     known = due.known & under.known
     if not known.any():
         raise file_error(
@@ -260,10 +269,7 @@ def due_moments(
         due = moments_under_loads(model, motion, dofs, (), motion.file)
         due = replace(due, file=None, notes=(UNLOADED_NOTE, *due.notes))
     elif loads_file is not None and moments is None:
-        whole = whole_motion(model, motion)
-        pose = body_poses(model, whole.value)
-        acting = read_external_loads(loads_file, model, whole.time, pose, settings.plates.feet)
-        due = moments_under_loads(model, motion, dofs, acting, Path(loads_file))
+        due = _under_stated_loads(model, motion, dofs, settings)
     elif moments is not None and not settings.files.predicted:
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
@@ -288,7 +294,7 @@ def due_moments(
                 due = replace(under, moment=moment, file=due.file, notes=(*due.notes, FOUND_NOTE))
         if why:
             unknown = f"the loads on the feet are not known: {why}"
-            if len(feet_of(model)) < len(SIDES):
+            if not is_whole_person(model.bodies):
                 unknown = "the loads are not known: --loads none or a file states them"
             due = replace(due, notes=(*due.notes, f"No contact forces are computed, because {unknown}."))
     else:
