@@ -362,24 +362,32 @@ def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
     return largest
 
 
-_JUMP = 2e-3
-"""Change of a length beyond its rate that is reported [m]."""
+JUMP_M = 0.002
+"""Change of a length beyond its rate that is a jump [m]: in public walks without one at most 0.001."""
+
+
+def holes(step: Array) -> Mask:
+    """Steps between frames (T-1,) [s] over a hole of the moments."""
+    return np.asarray(step > 1.5 * np.median(step))
+
+
+def beyond_rate(step: Array, length: Array, rate: Array) -> Array:
+    """Change (T-1,) [m] of a length (T,) beyond its rate (T,) [m/s], integrated over steps [s] by the trapezoid rule.
+
+    It is zero but for terms of the third order in the step, unless the path jumps: moment arms give the rate.
+    """
+    return np.asarray(np.diff(length) - 0.5 * (rate[1:] + rate[:-1]) * step)
 
 
 def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rate: Array) -> list[str]:
-    """A sentence on paths that jump: whose lengths (T, n) [m] change otherwise than their rates (T, n) [m/s] say.
-
-    The trapezoid rule integrates the rate from frame to frame; moment arms give the rate.
-    """
-    step = np.diff(time)
-    hole = step > 1.5 * np.median(step)  # of the moments
-    change = np.abs(length[1:] - length[:-1] - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
-    beyond = np.where(hole[:, None], 0.0, change)
-    parts = []
-    for muscle, column in zip(muscles, beyond.T, strict=True):
-        frame = int(column.argmax())
-        if column[frame] > _JUMP:
-            parts.append(f"{muscle.name} {1e3 * column[frame]:.0f} mm at {time[frame + 1]:.3f} s")
+    """A sentence on paths that jump: whose lengths (T, n) [m] change otherwise than their rates (T, n) [m/s] say."""
+    step, parts = np.diff(time), list[str]()
+    hole = holes(step)
+    for muscle, along, speed in zip(muscles, length.T, rate.T, strict=True):
+        jump = np.where(hole, 0.0, np.abs(beyond_rate(step, along, speed)))
+        frame = int(jump.argmax())
+        if jump[frame] > JUMP_M:
+            parts.append(f"{muscle.name} {1e3 * jump[frame]:.0f} mm at {time[frame + 1]:.3f} s")
     if not parts:
         return []
     return [

@@ -22,10 +22,9 @@ from musclesolve._util.sides import sided
 from musclesolve.laboratory.checks.model.shared_forces import shared_forces
 from musclesolve.laboratory.results.finding import Cost, Finding, Where, finding
 from musclesolve.models.opensim.model_body import ModelBody
+from musclesolve.models.opensim.shared_choice import JUMP_M, beyond_rate, holes
 from musclesolve.muscles.muscle_state import MuscleState
 
-JUMP_M = 0.002
-"""Change of a length beyond its rate that is a jump [m]: in public walks without one at most 0.001."""
 LEAP_M = 0.012
 """Change of a moment arm from one frame to the next beyond its changes in the frames beside them [m]."""
 WRONG = 0.1
@@ -93,10 +92,9 @@ def _jumps(body: ModelBody) -> Iterator[Jump]:
         return
     angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
     interval = np.diff(time)
-    hole = interval > 1.5 * np.median(interval)  # of the moments
+    hole = holes(interval)
     for k, name in enumerate(state.parameters.names):  # one after the other: a motion may be long
-        length, rate = state.musculotendon_length[:, k], state.musculotendon_velocity[:, k]
-        jump = np.diff(length) - 0.5 * (rate[1:] + rate[:-1]) * interval
+        jump = beyond_rate(interval, state.musculotendon_length[:, k], state.musculotendon_velocity[:, k])
         step = np.diff(state.moment_arm[:, angles, k], axis=0)
         steady = np.where(((np.abs(jump) > JUMP_M) & ~hole)[:, None], 0.0, step)
         # what goes back is no change that goes on
