@@ -64,7 +64,7 @@ _METERS = (
     "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
 )
 _SHARES = "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum."
-_LARGEST = {
+LARGEST = {
     "moment_arm": (2.0, " m", _METERS),
     "optimal_fiber_length": (1.0, " m", _METERS),
     "joint_rate": (150.0, " rad/s", "radians/s are expected. Multiply it by pi / 180 if it is in degrees/s."),
@@ -232,7 +232,7 @@ def refuse_numbers(
 def _warn_of_units(values: Mapping[str, Any]) -> None:
     """Warn of numbers that only another unit explains; of rates, and not of the fiber velocities that follow."""
     rates_warned = False
-    for name, (largest, unit, why) in _LARGEST.items():
+    for name, (largest, unit, why) in LARGEST.items():
         if name == "fiber_velocity" and rates_warned:
             continue
         array = values.get(name, np.zeros(0))

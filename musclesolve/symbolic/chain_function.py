@@ -9,9 +9,10 @@ import numpy as np
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.messages import as_text, few
 from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.problem_arrays import LARGEST
 
-TURN = {"q": (6.3, "rad"), "qd": (150.0, "rad/s")}
-"""Input -> angle of one turn, and rate that no joint reaches: 8600 degrees/s; a pitcher's shoulder turns at 7500."""
+TURN = {"q": LARGEST["joint_angle"], "qd": LARGEST["joint_rate"]}
+"""Input -> size that no angle and no rate of a joint reaches, its unit, and the remedy."""
 
 
 class ChainFunction(ca.Function):  # type: ignore[misc]
@@ -59,7 +60,7 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
             numbers = np.abs(np.array(value, dtype=float))
         except (TypeError, ValueError):
             return
-        most, unit = TURN[name]
+        most, unit, _ = TURN[name]
         entries = self._entries[name]
         if numbers.size != len(entries):
             if numbers.ndim < 2 or numbers.shape[0] != len(entries):
@@ -67,7 +68,7 @@ class ChainFunction(ca.Function):  # type: ignore[misc]
             numbers = numbers.max(axis=1, initial=0.0)  # of several poses
         for entry, number in zip(entries, numbers.ravel().tolist(), strict=True):
             if number > most and entry in self._turns:
-                text = f"{name} of {self.name()} is {number:g} {unit} for {entry}, as no joint turns"
+                text = f"{name} of {self.name()} is {number:g}{unit} for {entry}, as no joint turns"
                 warn(f"{text}; if these are degrees, give numpy.radians({name})", stacklevel=3)
                 return
 
