@@ -15,7 +15,7 @@ from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import RESULT_FILE
 from musclesolve.laboratory.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.laboratory.results.dataset import frame_validity as frames
-from musclesolve.laboratory.results.dataset.result_quantities import force_unit, listed
+from musclesolve.laboratory.results.dataset.result_quantities import force_unit, listed, short_unit
 from musclesolve.laboratory.results.fact_table import ROW, Fact, chosen, rows
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.files.result_netcdf import read_result, result_attributes
@@ -82,9 +82,10 @@ def compared_costs(path: Path) -> ComparedFacts:
     peaks = [
         {peak.joint: peak.newton / weight for peak in under.contact_peaks} for under in facts.under.values()
     ]
-    of_weight = "N" if unit == "N" else "BW"
     rows = [
-        _compared(f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], of_weight)
+        _compared(
+            f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], short_unit(unit)
+        )
         for joint in dict.fromkeys(joint for of in peaks for joint in of)
     ]
     for group, values in facts.rows("function_group").items():

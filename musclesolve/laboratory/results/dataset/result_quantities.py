@@ -226,6 +226,11 @@ def force_unit(result: xr.Dataset) -> tuple[float, str]:
     return (body_weight(result), BODY_WEIGHTS) if number(result, "subject_mass_kg") else (1.0, "N")
 
 
+def short_unit(unit: str) -> str:
+    """A unit of joint forces in short: BW for body weights."""
+    return "BW" if unit == BODY_WEIGHTS else unit
+
+
 def shows_legs(result: xr.Dataset) -> bool:
     """Return whether a result is of a hip, knee or ankle: recordings are, and models by the names of their joints."""
     if "model_file" not in result.attrs:

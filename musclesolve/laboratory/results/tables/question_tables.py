@@ -10,7 +10,7 @@ from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, sides_of, split_side
-from musclesolve.laboratory.results.dataset.result_quantities import BODY_WEIGHTS, along_heading
+from musclesolve.laboratory.results.dataset.result_quantities import BODY_WEIGHTS, along_heading, short_unit
 from musclesolve.laboratory.results.fact_table import SHORT, Fact, plain_fact, silent
 from musclesolve.laboratory.results.finding import FINDINGS, stored_findings
 from musclesolve.laboratory.results.tables.lines import frame_csv, show
@@ -214,7 +214,7 @@ def _path(answer: xr.Dataset) -> Rows:
             for k, joint in enumerate(map(str, answer["joint"].values))
             if abs(ends.values[1, k] - ends.values[0, k]) >= 0.5 * 10.0**-digits
         ]
-        yield plain_fact(f"contact [{_short(_unit(answer))}]", ", ".join(moved) or "does not change")
+        yield plain_fact(f"contact [{short_unit(_unit(answer))}]", ", ".join(moved) or "does not change")
 
 
 def margins_csv(answer: xr.Dataset) -> bytes:
@@ -230,17 +230,13 @@ def _unit(answer: xr.Dataset) -> str:
     return str(answer.attrs.get("force_unit", BODY_WEIGHTS))
 
 
-def _short(unit: str) -> str:
-    return "BW" if unit == BODY_WEIGHTS else unit
-
-
 def _digits(unit: str) -> int:
     return 2 if unit == BODY_WEIGHTS else 0
 
 
 def _peaks_in(unit: str) -> str:
     """Key of the peaks of joint forces in a record, with their unit."""
-    return f"contact_peaks_{_short(unit).lower()}"
+    return f"contact_peaks_{short_unit(unit).lower()}"
 
 
 def _peaks_of(answer: xr.Dataset) -> str:
@@ -496,7 +492,7 @@ def contact_records(answer: xr.Dataset) -> list[dict[str, Any]]:
     Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
     ligaments where a contact lifts off.
     """
-    weight, unit = float(answer.attrs.get("body_weight_n", 1.0)), _short(_unit(answer)).lower()
+    weight, unit = float(answer.attrs.get("body_weight_n", 1.0)), short_unit(_unit(answer)).lower()
     facts = []
     for side, stance in _stances(answer):
         for place, (direct, dynamics) in contact_shares(stance, side).items():
@@ -544,7 +540,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
         leg = f"{SIDE_NAMES.get(side, side)} leg in stance"
         title = f"{leg}: mean acceleration of the center of mass (m/s2), contact {contacts}"
         tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(what))))
-        unit, digits = _short(_unit(answer)).lower(), _digits(_unit(answer))
+        unit, digits = short_unit(_unit(answer)).lower(), _digits(_unit(answer))
         share = {
             (fact["joint"], fact["group"]): f"{fact[f'own_{unit}']:+z.{digits}f} "
             f"{fact[f'dynamics_{unit}'][0]:+z.{digits}f}"
