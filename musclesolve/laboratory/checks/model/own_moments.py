@@ -53,6 +53,8 @@ LEAST = 0.05
 DELAYS_S = np.arange(-0.2, 0.201, 0.005)
 """The delays that are tried [s]: less than half of a period of walking, after which curves repeat with another sign."""
 END_S = 0.5 / CUTOFF_HZ
+"""Time that is left out at both ends of a motion [s]: half a period of the cut-off, where filters of two programs
+differ."""
 OF_LOADS = "factor", "other"
 """Kinds of faults with other remedies where loads are stated."""
 
