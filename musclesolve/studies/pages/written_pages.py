@@ -1,25 +1,23 @@
-"""Studies and data sets in their folders, with pages that are made anew only where something has changed."""
+"""Studies and data sets in their folders, and their pages."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.laboratory.plotting.figure_names import DATASET_PAGE, REPORT, STUDY_PAGE, group_figures_in
-from musclesolve.laboratory.plotting.page.page_style import changed_settings, current_style, figures_of
+from musclesolve.laboratory.plotting.page.page_style import figures_of
 from musclesolve.laboratory.plotting.study.group_figures import group_drawings
 from musclesolve.laboratory.recording.command_settings import KEPT as KEPT_VARIABLES
-from musclesolve.laboratory.report.page import trial_report, versions
-from musclesolve.laboratory.results.files.atomic_writing import marked, unchanged, write_files
+from musclesolve.laboratory.report.page import trial_report
+from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import SUBJECTS, DataSet, open_dataset
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome
+from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.pages.dataset_page import CARD, page_and_card
 from musclesolve.studies.pages.study_page import study_page
-from musclesolve.studies.study.analysis import KEPT, StudyResult, analyze_study
+from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.tables.text_file import file_path, hash_of
 
 
 def study_into(
@@ -52,21 +50,15 @@ def study_into(
     result = analyze_study(
         compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
     )
-    changed = changed_settings()  # first: the usual style follows them
-    folder, style, there = result.computed.folder, current_style(), dict[str, bytes]()
-    page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
-    linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
-    norms = style.norm_file and hash_of(file_path(style.norm_file))
-    made_of = versions(), changed, style, norms, figures, linked, hash_of(folder / KEPT)
-    if unchanged(page, *made_of, *map(hash_of, paths)) is None:
-        outdated = [path.name for path in paths]
-        text = study_page(result, report).encode("utf-8", "replace")
-        if figures and result.groups is not None:
-            drawings = group_drawings(result.groups, result.comparisons, result.computed.study.design.drawn)
-            there = figures_of(result.groups, drawings, report)
-        hashes = [hashlib.sha256(there[name]).hexdigest() for name in sorted(there)]
-        paths = write_files(folder, there | {STUDY_PAGE: marked(text, *made_of, *hashes)}, outdated)
-    return result, [*dict.fromkeys([page, *paths]), *result.files, folder / CSV]
+    folder, pages = (
+        result.computed.folder,
+        {STUDY_PAGE: study_page(result, report).encode("utf-8", "replace")},
+    )
+    if figures and result.groups is not None:
+        drawings = group_drawings(result.groups, result.comparisons, result.computed.study.design.drawn)
+        pages |= figures_of(result.groups, drawings, report)
+    written = write_files(folder, pages, group_figures_in(folder))
+    return result, [*written, *result.files, folder / CSV]
 
 
 def make_dataset(
@@ -118,12 +110,7 @@ def dataset_into(
 ) -> tuple[DataSet, ComputedStudy, list[Path]]:
     """Make a data set as `make_dataset` does; also return the study and the files beside the trials."""
     computed = compute_dataset(sources, output, **how)
-    data, folder = open_dataset(computed.folder), computed.folder
-    page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    made_of = versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
-    is_new = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
-    if is_new or unchanged(page, *made_of, hash_of(card)) is None:
-        text, about = (part.encode("utf-8", "replace") for part in page_and_card(data, computed))
-        whole = marked(text, *made_of, hashlib.sha256(about).hexdigest())
-        write_files(folder, {DATASET_PAGE: whole, CARD: about})
-    return data, computed, paths
+    data = open_dataset(computed.folder)
+    text, about = (part.encode("utf-8", "replace") for part in page_and_card(data, computed))
+    pages = write_files(computed.folder, {DATASET_PAGE: text, CARD: about})
+    return data, computed, [*pages, *(computed.folder / name for name in (CSV, SUBJECTS))]

@@ -1,12 +1,7 @@
-"""Analysis of a study: all cycles in one file, means, tests, discrete values, unusual cycles.
+"""Analysis of a study: all cycles in one file, means, tests, discrete values, unusual cycles."""
 
-The result is kept in a file for the next call without a change.
-"""
-
-import io
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, grouped
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, count_of, no_progress, shortened
 from musclesolve.laboratory.recording.command_settings import VALUES_FORMATS
 from musclesolve.laboratory.recording.data import SIDES
@@ -23,14 +18,11 @@ from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD
 from musclesolve.laboratory.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.laboratory.results.dataset.quantities import in_set
 from musclesolve.laboratory.results.dataset.result_quantities import listed
-from musclesolve.laboratory.results.files.atomic_writing import marked, reserved, unchanged, write_files
-from musclesolve.laboratory.results.finding import Cost, Finding, Where
+from musclesolve.laboratory.results.files.atomic_writing import reserved, write_files
 from musclesolve.laboratory.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
 from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
-from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, compare_curves
-from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import (
     CURVES,
     SUBJECT_VALUES,
@@ -47,14 +39,8 @@ from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, comput
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
-from musclesolve.tables.text_file import hash_of
-from musclesolve.version import __version__, version_of
 
-KEPT = "study.kept"
-"""File with the analysis: JSON, then the arrays that it numbers, each as `numpy.save` writes it."""
 NO_CYCLES = "there are no cycles"
-PACKAGES = ("numpy", "scipy", "pandas", "xarray")
-"""Packages on which the analysis rests."""
 
 
 @dataclass(frozen=True)
@@ -95,92 +81,6 @@ class StudyResult:
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
     sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
-
-
-def kept_result(computed: ComputedStudy, made_of: Sequence[object]) -> StudyResult | None:
-    """The result as an earlier call kept it; None where what it follows from, or a file of it, is another now."""
-    content = unchanged(computed.folder / KEPT, *made_of)
-    if content is None:
-        return None
-    file = io.BytesIO(content)
-    facts = json.loads(np.load(file).tobytes())
-    arrays = [np.load(file) for _ in range(facts["arrays"])]
-    values = _unpacked(facts["result"], arrays)
-    hashes = values["files"]
-    if any(hash_of(computed.folder / name) != sha for name, sha in hashes.items()):
-        return None
-    values["computed"] = replace(computed, notes=values["computed"])
-    values["cycles"] = open_study(computed.folder) if values["cycles"] else None
-    values["files"] = tuple(computed.folder / name for name in hashes)
-    return StudyResult(**values)
-
-
-def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
-    """The content of the file from which `kept_result` reads a result."""
-    values = {part.name: getattr(result, part.name) for part in fields(result)}
-    values |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
-    values["files"] = {path.name: hash_of(path) for path in result.files}
-    arrays, file = list[AnyArray](), io.BytesIO()
-    facts = {"result": _packed(values, arrays), "arrays": len(arrays)}
-    text = json.dumps(facts, default=lambda number: number.item())
-    for array in (np.frombuffer(text.encode(), np.uint8), *arrays):
-        np.save(file, array, allow_pickle=False)
-    return marked(file.getvalue(), *made_of)
-
-
-def made_of(computed: ComputedStudy, values_format: str) -> tuple[object, ...]:
-    """All that the analysis of a study follows from."""
-    study, records = computed.study, computed.records.values()
-    trials = [(record.name, record.outcome.at_last, record.measures, record.message) for record in records]
-    hashes = [hash_of(record.folder / name) for record in records for name in (RESULT, CYCLES)]
-    stated = hash_of(study.path), study.title, study.design, study.units, study.subjects, study.trials
-    versions = __version__, *map(version_of, PACKAGES)
-    return versions, values_format, stated, computed.notes, trials, hashes
-
-
-KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {
-    "Dataset": (lambda data: (dict(data.data_vars), dict(data.coords), dict(data.attrs)), xr.Dataset),
-    "DataArray": (lambda array: (array.dims, array.values, dict(array.attrs)), xr.Variable),
-    "DataFrame": (
-        lambda table: (table.to_dict("list"), table.dtypes.astype(str).to_dict()),
-        lambda columns, types: pd.DataFrame(columns).astype(types),
-    ),
-    "dict": (dict.items, lambda *pairs: dict(pairs)),
-    "list": (iter, lambda *parts: list(parts)),
-    "tuple": (iter, lambda *parts: parts),
-    **dict.fromkeys(("PosixPath", "WindowsPath"), (lambda path: [str(path)], Path)),
-    **{
-        kind.__name__: (lambda value: [getattr(value, part.name) for part in fields(value)], kind)
-        for kind in (ComparedSubjects, LegVerdict, Finding, Where, Cost)
-    },
-}
-"""Name of a type -> the parts of a value of this type, and what makes the value of the parts."""
-PLAIN = (type(None), bool, int, float, str)
-"""Types that JSON has itself."""
-
-
-def _packed(value: Any, arrays: list[AnyArray]) -> Any:
-    """A value in the form of JSON, as {type: parts}; the numbers of arrays are added to `arrays`."""
-    if isinstance(value, np.ndarray):
-        if value.dtype == object:
-            return {"texts": [value.tolist()]}
-        arrays.append(value)
-        return {"array": [len(arrays) - 1]}
-    if isinstance(value, np.generic) or type(value) in PLAIN:
-        return value
-    if (kind := type(value).__name__) not in KINDS:
-        raise TypeError(f"a {kind} cannot be kept with the result of a study")
-    return {kind: [_packed(part, arrays) for part in KINDS[kind][0](value)]}
-
-
-def _unpacked(value: Any, arrays: Sequence[AnyArray]) -> Any:
-    """The value that `_packed` packed."""
-    if not isinstance(value, dict):
-        return value
-    ((kind, parts),) = value.items()
-    if kind in ("array", "texts"):
-        return arrays[parts[0]] if kind == "array" else np.array(parts[0], object)
-    return KINDS[kind][1](*(_unpacked(part, arrays) for part in parts))
 
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
@@ -249,15 +149,10 @@ def analyze_study(
     Subjects with an error, found by comparison with the others, have `counts` false in study.nc and values.csv, and are
     in no mean and no test, unless `keep` of the subject is stated. Writes study.nc, values.csv (or values.parquet),
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
-    folder of the study. Where nothing has changed since an earlier call, all but trials.csv is kept, and the result is
-    read.
+    folder of the study.
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
-        basis = made_of(computed, values_format)
-        if (kept := kept_result(computed, basis)) is not None:
-            write_table(computed, {**kept.not_averaged, **kept.left_out})
-            return kept
         collected = write_study_data(computed, lambda stage, share: report(stage, COMPUTING + 0.03 * share))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
@@ -266,8 +161,7 @@ def analyze_study(
             result = StudyResult(computed, not_averaged=collected.not_averaged, findings=findings)
         else:
             result = _analyzed(computed, collected, collected.path, report, values_format)
-        outdated = FILES - {path.name for path in result.files}
-        write_files(folder, {KEPT: kept_content(result, basis)}, outdated)
+        write_files(folder, {}, FILES - {path.name for path in result.files})
     return result
 
 

@@ -198,13 +198,9 @@ def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
     third = ms.studies.make_dataset(folder, tmp_path / "forces", jobs=1)
     assert list(third.trials["status"]).count("refused before") == 1 and arrays(third) == arrays(made)
     page = third.folder / "dataset.html"
-    at = page.stat().st_mtime_ns
-    ms.studies.make_dataset(folder, third.folder, jobs=1)
-    assert page.stat().st_mtime_ns == at  # and no page
     page.write_bytes(b"another")
     ms.studies.make_dataset(folder, third.folder, jobs=1)
     assert b"S03.b3d" in page.read_bytes()
-    assert (made.folder / "subjects.csv").read_bytes() == (again.folder / "subjects.csv").read_bytes()
 
 
 @pytest.mark.thorough

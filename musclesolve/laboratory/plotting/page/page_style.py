@@ -57,14 +57,6 @@ def changed_setting(name: str) -> Any:
     return None if value == mpl.rcParamsDefault[name] else value
 
 
-def changed_settings() -> dict[str, Any]:
-    """All settings in `matplotlib.rcParams` that a user has changed, but the choice of a window."""
-    import matplotlib as mpl  # slow to load
-
-    names = (name for name in mpl.rcParams if name != "backend")
-    return {name: value for name in names if (value := changed_setting(name)) is not None}
-
-
 def line_scale() -> float:
     """Factor on the usual widths of curves: of "lines.linewidth" if a user has changed it."""
     return float(changed_setting("lines.linewidth") or 1.5) / 1.5
