@@ -14,7 +14,8 @@ with J of the standing foot. The six columns of the root determine w. With B = J
 on the left from the file, on the right from model and motion: no load is in them. Both sides are compared as they are,
 and with all columns or one column of the file times a factor, at another time, or with two columns exchanged. A fault
 is only said where such a change brings the column to its inverse dynamics; a file that differs otherwise may belong to
-another filter or to another model. On a model that is fixed to the ground this is noted, and where loads or their
+another filter. Where it is farther from inverse dynamics than moments of zero would be, it belongs to another motion or
+model. On a model that is fixed to the ground this is noted, and where loads or their
 absence are stated it is a warning. The cost is the change of the moments, and of the muscle forces that share them.
 Half a period of the cut-off is left out at both ends of a motion, where filters of two programs differ, and three times
 that long is compared at least: in a shorter time any two columns are nearly proportional.
@@ -206,7 +207,15 @@ def _faults(
     if 2 * len(explained) < len(found):
         explained = zero
     differing = dict[int, Fault]((k, ("other", 0.0, "")) for k in found if fixed and k not in explained)
+    if not fixed and not explained and _farther_than_zero(compared.own[:, free], now[:, free]):
+        differing = {k: ("another", 0.0, "") for k in found}
     return explained | differing
+
+
+def _farther_than_zero(due: Array, given: Array) -> bool:
+    """Whether moments (F, n) are farther from `due` than no moments at all."""
+    known = np.isfinite(given).all(axis=1)
+    return float(np.linalg.norm((given - due)[known])) > float(np.linalg.norm(due[known]))
 
 
 def _right_moments(

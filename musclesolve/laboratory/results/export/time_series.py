@@ -40,12 +40,14 @@ class Naming:
     """Names of columns.
 
     coordinates: degree of freedom without side -> coordinate without side, and the sign of its values; muscles, joints:
-    name -> name; opensim: axes x forward, y up, z right instead of x forward, y left, z up. hip_center: the right hip
-    in the pelvis of the model [m], forward, left, up. Other labels keep their names and signs.
+    name -> name; opensim: other names than those of the result; y_up: axes x forward, y up, z right instead of
+    x forward, y left, z up. hip_center: the right hip in the pelvis of the model [m], forward, left, up. Other labels
+    keep their names and signs.
     """
 
     label: str
     opensim: bool = False
+    y_up: bool = False
     coordinates: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     muscles: Mapping[str, str] = field(default_factory=dict)
     joints: Mapping[str, str] = field(default_factory=dict)
@@ -62,18 +64,19 @@ class Naming:
     @property
     def sentence(self) -> str:
         """A sentence on the names, signs and axes of the written file."""
+        axes = "x forward, y up, z right" if self.y_up else "x forward, y left, z up"
         if not self.opensim:
-            return self.label
+            return f"{self.label}; axes: {axes}"
         flipped = [
             f"{name} opposite to {dof}" for dof, (name, sign) in self.coordinates.items() if sign < 0.0
         ]
-        return "; ".join([f"names, signs and axes of {self.label} (y up, z right)", *flipped])
+        return "; ".join([f"names and signs of {self.label}; axes: {axes}", *flipped])
 
 
 def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     """The requested naming; None: the naming of the model of the muscle set in files for OpenSim, else the own one.
 
-    A result of `share` keeps the names and signs of its model.
+    A result of `share` keeps the names and signs of its model; files for OpenSim have the axes of an OpenSim model.
     """
     if names is not None and names not in NAMES:
         raise unknown_name(names, "naming", NAMES, where="--names")
@@ -85,9 +88,10 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
             expected = "a result of `musclesolve run`"
             remedy = "leave out --names"
             raise input_error("conflict", where="--names", problem=fault, expected=expected, remedy=remedy)
-        return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
+        label = f"names and signs of {model}" if model else "names and signs as in the result"
+        return Naming(label, y_up=opensim and names is None and str(model).casefold().endswith(".osim"))
     if names == OWN or (names is None and not opensim):
-        return Naming("names, signs and axes of musclesolve")
+        return Naming("names and signs of musclesolve")
     sets = bundled_toml(__package__, "opensim_names.toml")["sets"]
     if names is not None:
         return _of_set(result, names, load(sets[names][0]))
@@ -123,7 +127,7 @@ def _naming(
     texts = data["joints"].get(model, data["joints"][NEWEST])
     joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in SIDES}
     hip_center = hip_center or load(data["sets"][NEWEST][0]).reference["pelvis"].position
-    return Naming(model, True, names, muscles, joints, hip_center)
+    return Naming(model, True, True, names, muscles, joints, hip_center)
 
 
 def _short_names(result: xr.Dataset) -> dict[str, str]:
@@ -205,7 +209,7 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
             pairs = [naming.coordinate(name) for name in names]
             names = [name for name, _ in pairs]
             factor = factor * np.reshape([sign if signed else 1.0 for _, sign in pairs], shape)
-        elif naming.opensim and dim in ("axis", "component"):
+        elif naming.y_up and dim in ("axis", "component"):
             order, signs = _rotated(names)
             values = np.take(values, order, axis=place + 1)
             factor = factor * np.reshape(signs, shape)

@@ -29,6 +29,11 @@ WALK = (
     "rajagopal_walk/reference/opensim_ik.mot",
     "rajagopal_walk/reference/opensim_id.sto",
 )
+RRA = (
+    "foreign_recordings/opensim_rra/model_adjusted.osim",
+    "foreign_recordings/opensim_rra/task_InverseKinematics.mot",
+    "foreign_recordings/opensim_rra/task_InverseDynamics.sto",
+)
 BELTS = [
     ("fascicle_walk/model.osim", f"fascicle_walk/trial_{k}_IK.mot", f"fascicle_walk/trial_{k}_ID.mot")
     for k in (1, 3)
@@ -66,7 +71,7 @@ def late(by: float) -> Callable[[Table], Table]:
     return lambda table: replace(table, time=table.time + by)
 
 
-@pytest.mark.parametrize("files", [ARM, WALK, *BELTS])
+@pytest.mark.parametrize("files", [ARM, WALK, RRA, *BELTS])
 def test_public_files_have_no_finding(files: tuple[str, str, str]) -> None:
     assert found_with(files, lambda table: table) == []
 
@@ -111,8 +116,11 @@ def test_newton_millimeters_and_exchanged_legs_of_a_walk_are_named() -> None:
     assert "hip_adduction_l and hip_adduction_r" in found.what and "are exchanged" in found.what
 
 
-def test_moments_of_another_motion_are_not_explained() -> None:
-    assert found_with(WALK, lambda table: replace(table, values=table.values[::-1])) == []
+@pytest.mark.parametrize("files", [(*WALK[:2], RRA[2]), (*RRA[:2], WALK[2])])
+def test_moments_of_another_person_are_named(files: tuple[str, str, str]) -> None:
+    (found,) = found_with(files, lambda table: table)
+    assert found.severity == "error" and "do not belong to this model and motion" in found.what
+    assert found.cost is not None and found.cost.size > 10.0
 
 
 Change = Callable[[np.ndarray], np.ndarray]

@@ -19,7 +19,7 @@ from synthetic_result import few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan, rotation_about
-from musclesolve.laboratory.results.export.time_series import activation_csv, find_naming
+from musclesolve.laboratory.results.export.time_series import activation_csv, columns, find_naming
 
 
 @pytest.fixture
@@ -159,6 +159,12 @@ def test_a_result_with_the_names_of_a_model_keeps_them(data: xr.Dataset) -> None
     naming = find_naming(own, None, opensim=True)
     assert naming.coordinate("knee_flexion_r") == ("knee_flexion_r", 1.0)
     assert not naming.opensim and "my.osim" in naming.sentence
+    up = own.assign(up=(("time", "axis"), np.tile([1.0, 2.0, 3.0], (own.sizes["time"], 1))))
+    assert columns(up, "up", naming).values[0].tolist() == [1.0, 3.0, -2.0]  # as OpenSim reads it
+    as_it_is = find_naming(own, "own", opensim=True), find_naming(own, None, opensim=False)
+    assert all(columns(up, "up", each).values[0].tolist() == [1.0, 2.0, 3.0] for each in as_it_is)
+    simulated = own.assign_attrs(model_file="/somewhere/my.xml")  # z up, as in the simulator
+    assert not find_naming(simulated, None, opensim=True).y_up
     with refused("conflict", "my.osim", "--names"):
         find_naming(own, "gait2392", opensim=True)
 
