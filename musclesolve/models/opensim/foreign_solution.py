@@ -36,7 +36,7 @@ from musclesolve.tables.text_file import file_path, suffix_of
 
 QUANTITIES = FORCES, ACTIVATIONS = "forces", "activations"
 OPENSIM, MOCO, UNKNOWN = "static optimization of OpenSim", "Moco of OpenSim", "another program"
-CMC = "CMC of OpenSim"
+CMC, OWN = "CMC of OpenSim", "musclesolve"
 """Programs whose tables are recognized."""
 LARGEST_ACTIVATION = 1.5
 """Numbers of plain muscle columns that stay below it are activations: the forces of a person exceed it."""
@@ -53,6 +53,7 @@ _WORDS = {
 }
 """Last word of a column -> field of `ForeignSolution`."""
 _MARKS = {
+    "musclesolve": OWN,
     "static optimization": OPENSIM,
     "modelforces": OPENSIM,
     "num_controls": MOCO,
@@ -69,7 +70,7 @@ class ForeignSolution:
     force: tendon forces [N]; activation; control: excitations, where there are activations, too; normalized_force:
     tendon forces of elastic tendons over the maximum isometric force; value, speed: of coordinates; actuator: of other
     actuators, in newtons and newton meters in a table of forces, else controls; coordinate_of: actuator -> coordinate,
-    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, UNKNOWN.
+    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, OWN, UNKNOWN.
     fiber_states: whether there are lengths of fibers.
     """
 
