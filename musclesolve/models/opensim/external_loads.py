@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs, vector_product
 from musclesolve._util.checks import check_choice
-from musclesolve._util.messages import check_known, few
+from musclesolve._util.messages import WarningNote, check_known, few
 from musclesolve._util.sides import SIDES, Side
 from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import LOADED_FROM_N
@@ -611,6 +611,9 @@ def _remedy_of_motion(
     return said if np.linalg.norm(ways[0] - ways[1]) > _ASTRAY else ""
 
 
+EXCHANGED = "exchange the columns of the feet if they are; if the legs of the coordinates are, exchange these"
+
+
 def _on_feet(
     model: OpenSimModel, load: ExternalLoad, named: Side | None, time: Array, pose: BodyMotion
 ) -> list[ExternalLoad]:
@@ -650,10 +653,13 @@ def _on_feet(
                 f"The load {load.name} is not measured on either foot where {reason}: {stretches(load.time, mask)}."
             )
     if named in feet and (others := [feet[side] for side in carried if side != named]):
-        notes.append(
+        beside = on.loaded & ~on.under[named] & ~on.unknown
+        text = (
             f"The columns {load.name} name {feet[named]}, but their force acts under {' and '.join(others)} "
-            f"({stretches(load.time, on.loaded & ~on.under[named] & ~on.unknown)}), which it is assigned to."
         )
+        text += f"({stretches(load.time, beside)}), which it is assigned to."
+        mostly = 2 * beside.sum() > on.loaded.sum()
+        notes.append(WarningNote(text, "load_names", EXCHANGED) if mostly else text)
     whole = len(carried) == 1 and not on.unknown.any()
     loads = []
     for side in feet if on.unknown.any() else carried:

@@ -62,8 +62,8 @@ def findings_of_body(body: MeasuredModel) -> list[Finding]:
     of_files = gravity_of_model, stated_mass, columns_of_moments, cutoff_of_motion
     findings = [fault for check in of_files for fault in _asked(check, body)]
     for note in dict.fromkeys(body.notes):
-        if isinstance(note, WarningNote) and note.code == "truncated":
-            findings.append(Finding("truncated", "warning", note.rstrip("."), note.remedy, Where()))
+        if isinstance(note, WarningNote):
+            findings.append(Finding(note.code, "warning", note.rstrip("."), note.remedy, Where()))
     if len(body.time) < 2:  # no motion
         return findings
     findings += [fault for check in (leaps_of_coordinates, path_jumps) for fault in _asked(check, body)]

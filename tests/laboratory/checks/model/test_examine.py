@@ -18,7 +18,7 @@ from musclesolve.laboratory.results.finding import Finding
 from musclesolve.models.opensim.external_loads import ExternalLoad
 from musclesolve.models.opensim.load_dynamics import load_dynamics
 from musclesolve.models.opensim.model_body import ModelBody
-from musclesolve.tables.opensim_text import read_mot
+from musclesolve.tables.opensim_text import read_mot, write_mot
 
 WALKS = "overground", "service"
 TRUE = {"overground": ["contact_without_force"], "service": ["mass", "unbalanced"]}
@@ -150,3 +150,23 @@ def test_an_unusual_cut_off_is_noted(cutoff: float, effect: str) -> None:
     found = findings_of_body(measured_model(model, coordinates, loads=loads, cutoff_hz=cutoff))
     (said,) = [each for each in found if each.code == "cutoff"]
     assert effect in said.what and said.severity == "note"
+
+
+def test_columns_that_name_the_other_foot_are_a_warning(tmp_path: Path) -> None:
+    """Forces act where they act; whether columns or legs are exchanged is for a person to see."""
+    model, coordinates, loads = files("overground")
+    table = read_mot(loads)
+    names = tuple(
+        name.replace("_r_", "_?_").replace("_l_", "_r_").replace("_?_", "_l_") for name in table.names
+    )
+    write_mot(tmp_path / "exchanged.mot", replace(table, names=names))
+    right, exchanged = (
+        measured_model(model, coordinates, loads=path) for path in (loads, tmp_path / "exchanged.mot")
+    )
+    assert right.dynamics is not None and exchanged.dynamics is not None
+    np.testing.assert_allclose(exchanged.moment, right.moment, atol=1e-4)
+    found = [each for each in findings_of_body(exchanged) if each.code == "load_names"]
+    assert len(found) == 2 and all(
+        each.severity == "warning" and "legs of the coordinates" in each.remedy for each in found
+    )
+    assert not [each for each in findings_of_body(right) if each.code == "load_names"]
