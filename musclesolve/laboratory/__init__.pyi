@@ -37,3 +37,4 @@ from .results.cycles.gait_scores import gait_deviation_index as gait_deviation_i
 from .results.cycles.gait_scores import gait_scores as gait_scores
 from .results.cycles.normalization import normalized as normalized
 from .results.cycles.outliers import with_outliers as with_outliers
+from .results.judge_result import judge_result as judge_result

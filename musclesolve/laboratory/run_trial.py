@@ -55,7 +55,7 @@ def run(
         muscle and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of
         the muscles remain, because they show the cause. `plausible` (side) states whether the values of a leg are near
         measured ones; its attributes give the reasons. attrs["findings"] has the findings of `check` on the recording
-        or model, as JSON.
+        or model, as JSON; `ms.laboratory.judge_result` returns the verdict and all findings.
 
     Raises:
         TypeError: there is no such setting.

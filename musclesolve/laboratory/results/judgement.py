@@ -139,6 +139,10 @@ class Judgement:
         """Return whether no error was found and every analyzed frame has a valid solution: exit code 0, else 3."""
         return self.ok and not any(entry.code == "no_solution" for entry in self.findings)
 
+    def __str__(self) -> str:
+        """The findings and the verdict, a line each."""
+        return "\n".join([*map(str, self.findings), self.sentence])
+
     def as_dict(self) -> dict[str, Any]:
         """Return the judgement as values for JSON."""
         return {

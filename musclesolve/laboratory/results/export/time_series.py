@@ -389,7 +389,8 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, Content]:
     for ending, (title, names, values) in tables.items():
         path = Path(f"{stem}_{ending}.sto")
         table = Table(time, tuple(names), values, False, path)
-        files[path.name] = text_content(mot_text(path, table, decimals=8, title=title))
+        text = mot_text(path, table, decimals=8, title=title, remarks=[f"musclesolve {__version__}"])
+        files[path.name] = text_content(text)
     return files
 
 
