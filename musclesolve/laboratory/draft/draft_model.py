@@ -56,7 +56,9 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     lines = [Line("model", _name(trial, "model", path), weighs, todo)]
     lines.append(Line("coordinates", _name(trial, "coordinates", path), "its inverse kinematics"))
     if "moments" in trial.source:
-        lines.append(Line("moments", _name(trial, "moments", path), "its joint moments"))
+        named = " or ".join(f'"{name_from(file, path)}"' for file in trial.unclear)
+        beside = f"; loads = {named} beside it adds contact forces, and compares both" if named else ""
+        lines.append(Line("moments", _name(trial, "moments", path), f"its joint moments{beside}"))
     elif trial.source["loads"] == PREDICTED:
         candidates = ", ".join(name_from(file, path) for file in trial.unclear)
         todo = (

@@ -628,6 +628,8 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         if "coordinates" in roles and not roles.keys() & set(_FORCES):
             adopted, unclear = _adopted(key, of_key)
             roles = roles | adopted
+        elif "coordinates" in roles and "moments" in roles and "loads" not in roles:
+            unclear = _loads_without_motion(key, of_key)
         for coordinates in roles.get("coordinates", ()):
             several = len(roles["coordinates"]) > 1
             levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
@@ -671,6 +673,13 @@ def _adopted(
         if all(_same_times(motion, path) for role, (path,) in adopted.items() if role != "described"):
             return adopted, []
     return {}, [path for paths in adopted.values() for path in paths]
+
+
+def _loads_without_motion(key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]]) -> list[Path]:
+    """The files of loads in the folder of a motion that have its times, and a name of no motion."""
+    free = [roles for other, roles in of_key.items() if other[0] == key[0] and "coordinates" not in roles]
+    motion = of_key[key]["coordinates"][0]
+    return [path for roles in free for path in roles.get("loads", ()) if _same_times(motion, path)]
 
 
 def _same_times(motion: Path, other: Path) -> bool:

@@ -46,14 +46,10 @@ def study_into(
     Raises:
         InputError, KeyboardInterrupt: as `run_study`.
     """
-    report, pages = progress or no_progress, {REPORT: trial_report if reports else None}
-    result = analyze_study(
-        compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
-    )
-    folder, pages = (
-        result.computed.folder,
-        {STUDY_PAGE: study_page(result, report).encode("utf-8", "replace")},
-    )
+    report, of_trials = progress or no_progress, {REPORT: trial_report if reports else None}
+    computed = compute_trials(study, folder, pages=of_trials, progress=report, **how)
+    result = analyze_study(computed, report, values_format)
+    folder, pages = computed.folder, {STUDY_PAGE: study_page(result, report).encode("utf-8", "replace")}
     if figures and result.groups is not None:
         drawings = group_drawings(result.groups, result.comparisons, result.computed.study.design.drawn)
         pages |= figures_of(result.groups, drawings, report)

@@ -507,6 +507,16 @@ def test_forces_that_may_be_of_several_motions_are_left_to_decide(tmp_path: Path
     assert code == 0 and "whose name does not show it: c_grf.mot, c_id.sto" in " ".join(said.split())
 
 
+def test_loads_of_another_name_are_named_beside_moments(tmp_path: Path) -> None:
+    folder = _a_model_folder(
+        tmp_path / "S1", coordinates=("walk_ik.mot",), forces="plates_grf.mot", moments="walk_id.sto"
+    )
+    code, said = call(folder)
+    text = " ".join((folder / "trial.toml").read_text(encoding="utf-8").split())
+    assert code == 0 and 'moments = "walk_id.sto"' in text, said
+    assert 'loads = "plates_grf.mot" beside it adds contact forces' in text
+
+
 def test_a_model_beside_a_recording_has_its_command(tmp_path: Path) -> None:
     """Markers make a trial file of the recording; the model beside them has a command of its own."""
     folder = recordings(tmp_path / "S1")
