@@ -232,18 +232,10 @@ def model_surfaces(
         segments: bodies that are drawn.
         folder: of .vtp, .stl and .obj files, whose names need not have the model's capitals.
     """
-    if folder is not None and not folder.is_dir():
-        raise file_error(
-            "missing_file",
-            folder,
-            "there is no such folder",
-            "a folder with the geometry of the model: .vtp, .stl or .obj files",
-            "name OpenSim's own, Geometry in its installation, or leave --geometry out",
-        )
     if model_file.suffix.casefold() != ".osim":
-        return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]
+        return {}, [f"Bones are drawn simply: {model_file.name} names no geometry."]
     if not model_file.is_file():
-        return {}, [f"Bones are simple bodies or lines: the model is no longer at {model_file}."]
+        return {}, [f"Bones are drawn simply: the model is no longer at {model_file}."]
     attached = [mesh for mesh in read_osim(model_file).meshes if mesh.frame.body in segments]
     places = [at for at in (folder, model_file.parent / GEOMETRY_FOLDER, model_file.parent) if at is not None]
     files = {bone.file: _find(bone.file, places) for bone in attached}
@@ -290,6 +282,7 @@ def _find(name: str, places: Sequence[Path]) -> Path | None:
 def _note(missing: Sequence[str], count: int, places: Sequence[Path]) -> str:
     names = shortened(missing, NAMED)
     return (
-        f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}. Their bones are simple bodies "
-        "or lines; --geometry FOLDER names the folder of the .vtp, .stl or .obj files."
+        f"{len(missing)} of {count} files of geometry are not in {places[0]}: {names}. Simple bones are drawn in their "
+        "place; `musclesolve report RESULT.nc --geometry FOLDER` draws them from the .vtp, .stl or .obj files of a "
+        "folder."
     )

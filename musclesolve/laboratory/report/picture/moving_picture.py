@@ -255,4 +255,13 @@ def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
             expected="a result of `musclesolve share`, or of a trial file of an OpenSim model",
             remedy="leave geometry out: recordings are drawn with bones of their own",
         )
-    return shown.assign_attrs({GEOMETRY: os.path.realpath(folder)})
+    place = Path(os.path.realpath(folder))
+    if not place.is_dir():
+        raise file_error(
+            "missing_file",
+            place,
+            "there is no such folder",
+            "a folder with the geometry of the model: .vtp, .stl or .obj files",
+            "name OpenSim's own, Geometry in its installation, or leave --geometry out",
+        )
+    return shown.assign_attrs({GEOMETRY: str(place)})
