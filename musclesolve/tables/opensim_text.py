@@ -383,6 +383,14 @@ def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
+    if "pathfiletype" in next(iter(fields), ""):
+        raise file_error(
+            "bad_format",
+            path,
+            "this is a file of markers (TRC)",
+            "a MOT or STO file: coordinates, moments or loads over time",
+            "give inverse kinematics of these markers; `musclesolve init FOLDER` drafts a trial of markers themselves",
+        )
     raise file_error(
         "bad_format",
         path,

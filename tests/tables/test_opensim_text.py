@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from packages import need
+from refusals import refused
 
-from musclesolve.tables import Markers, Table, write_mot, write_trc
+from musclesolve.tables import Markers, Table, read_mot, write_mot, write_trc
 
 TIME = 0.5 + np.arange(30) / 120.0
 NAMES = ("ground_force_r_vx", "1_ground|px", "knee_angle_l/value")
@@ -111,3 +112,10 @@ def test_a_missing_number_is_missing_there_too(tmp_path: Path) -> None:
     write_mot(path, Table(TIME, NAMES, values, False, path))
     (found,) = read_back(path)
     np.testing.assert_allclose(found["numbers"], values, atol=1e-6)
+
+
+def test_a_file_of_markers_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "walk.trc"
+    path.write_text("PathFileType\t4\t(X/Y/Z)\twalk.trc\nDataRate\tCameraRate\n100\t100\n", encoding="utf-8")
+    with refused("bad_format", "file of markers (TRC)", "musclesolve init"):
+        read_mot(path)

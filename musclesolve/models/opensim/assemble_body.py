@@ -12,6 +12,7 @@ from musclesolve._util.sides import sides_of
 from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 from musclesolve.errors import file_error
 from musclesolve.models.body import Sharing, SharingGroup
+from musclesolve.models.knee import quadriceps
 from musclesolve.models.opensim.coordinate_motion import Source, beyond_ranges, coordinate_motion
 from musclesolve.models.opensim.external_loads import feet_of
 from musclesolve.models.opensim.load_dynamics import (
@@ -167,6 +168,12 @@ def model_body(
             )
         if joints := shared_joints(model, choice.dofs):
             loads = dynamics.joint_loads(joints, choice.names)
+            if segments(model).knees and quadriceps(choice.names).size:
+                notes.append(
+                    "At the knee the quadriceps pull by a patellar ligament with the arm and direction of measured "
+                    "knees, not along the lines of the model: contact forces there differ from JointReaction of "
+                    "OpenSim."
+                )
         measured = dynamics if change is None else change.before.dynamics
         if measured.change_any(choice.dofs):
             notes += measured.residual_note("" if change is None else ", before the motion was changed")
