@@ -30,9 +30,9 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
-from musclesolve.symbolic.chain_function import ChainFunction
 from musclesolve.symbolic.closed_loops import closed_coordinates
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
+from musclesolve.symbolic.named_function import NamedFunction
 from musclesolve.symbolic.path_length import (
     Evaluated,
     IteratedPaths,
@@ -438,7 +438,7 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         inputs = inputs | numbers
         dense = [ca.densify(value) * known for value in outputs.values()]
         made = ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
-        return ChainFunction(made, entries | {SIZE: (SIZE,)}, paths.turns)
+        return NamedFunction(made, "chain", entries | {SIZE: (SIZE,)}, paths.turns)
 
     pose, moving = {"q": q}, {"q": q, "qd": qd}
     driven, parts = moving | {"a": activation}, dict[str, Any]()

@@ -32,6 +32,7 @@ from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
 from musclesolve.symbolic.closed_loops import ClosedCoordinates, closed_coordinates, links_of
+from musclesolve.symbolic.named_function import NamedFunction
 from musclesolve.symbolic.path_length import Pose, model_poses, rotation_about, tree_poses
 
 ROOT = ("origin_x", "origin_y", "origin_z", "turn_y", "turn_x", "turn_z")
@@ -102,6 +103,12 @@ class Skeleton:
     _poses: Mapping[str, Pose] = field(repr=False)  # expressions of _symbols
     _symbols: Any = field(repr=False)
     _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
+    _turns: tuple[str, ...] = field(default=(), repr=False)  # coordinates of joints that are angles
+
+    def __post_init__(self) -> None:
+        """Let the functions refuse inputs by name."""
+        for name in ("pose", "inverse_dynamics", "reactions"):
+            object.__setattr__(self, name, self._named(getattr(self, name)))
 
     def markers(self, places: Mapping[str, tuple[str, Sequence[float]]]) -> Any:
         """Function of c: positions (3, P) [m] of P points that are fixed on bodies.
@@ -131,7 +138,11 @@ class Skeleton:
                 "missing_argument", where="places", problem="there is no point", expected=expected
             )
         position = self._of_pose(ca.horzcat(*columns))
-        return ca.Function("markers", [self._c], [position], ["c"], ["position"])
+        return self._named(ca.Function("markers", [self._c], [position], ["c"], ["position"]))
+
+    def _named(self, function: Any) -> NamedFunction:
+        """A function of coordinates, rates and accelerations that refuses what does not fit by their names."""
+        return _named(function, self.dofs, self.loads, self._turns)
 
     def _of_pose(self, expression: Any) -> Any:
         """An expression of all coordinates as an expression of the independent ones, c."""
@@ -165,9 +176,8 @@ class Skeleton:
         )
         c, at = self._c, self._of_pose(at)
         cd = type(c).sym("cd", len(self.dofs))
-        return ca.Function(
-            "mass_center", [c, cd], [at, ca.jtimes(at, c, cd)], ["c", "cd"], ["position", "velocity"]
-        )
+        moving = [at, ca.jtimes(at, c, cd)]
+        return self._named(ca.Function("mass_center", [c, cd], moving, ["c", "cd"], ["position", "velocity"]))
 
     @cached_property
     def mass(self) -> Any:
@@ -177,7 +187,7 @@ class Skeleton:
         cdd, none = kind.sym("cdd", len(self.dofs)), kind.zeros(6 * len(self.loads))
         force = self._generalized(c, rest, cdd, none)
         slope = ca.Function("slope", [c, cdd], [ca.jacobian(force, cdd)])
-        return ca.Function("mass", [c], [slope(c, rest)], ["c"], ["mass"])
+        return self._named(ca.Function("mass", [c], [slope(c, rest)], ["c"], ["mass"]))
 
 
 def skeleton(body: Model | OpenSimModel | None = None, loads: str | Sequence[str] = ()) -> Skeleton:
@@ -202,6 +212,17 @@ def skeleton(body: Model | OpenSimModel | None = None, loads: str | Sequence[str
         human_model() if body is None else check_type(body, Model, "body", "a subject or an OpenSim model")
     )
     return _of_subject(model, tuple(one_or_several(loads)))
+
+
+def _named(
+    function: Any, dofs: Sequence[str], loads: Sequence[str], turns: Sequence[str] = ()
+) -> NamedFunction:
+    entries = dict.fromkeys(("c", "cd", "cdd"), dofs) | {"w": _load_names(loads)}
+    return NamedFunction(function, "skeleton", entries, turns, finite=True)
+
+
+def _load_names(loads: Sequence[str]) -> list[str]:
+    return [f"{part}_{axis} on {body}" for body in loads for part in ("force", "moment") for axis in "xyz"]
 
 
 def _symbols(
@@ -345,6 +366,7 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         natural=_natural(model, loads),
         root=ROOT,
         shifts=ROOT[:3],
+        _turns=topology.dof_names[:count],
         _c=c,
         _generalized=generalized,
         _poses=poses,
@@ -405,6 +427,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         natural=None,
         root=tuple(name for name in dofs if name in free),
         shifts=tuple(name for name in dofs if name in free and name in shifts),
+        _turns=tuple(name for name in dofs if model.coordinates[name].rotational and name not in free),
         dependent=every.dependent,
         _c=c,
         _generalized=generalized,
@@ -502,15 +525,21 @@ def _natural(model: Model, loads: tuple[str, ...]) -> NaturalSkeleton:
         around = (ca.cross(ca.SX(axis), at[:, n] - (origin if n < points else 0.0)) for n in range(count))
         directions.append(ca.vertcat(*around))
 
+    names = [f"{name} {axis}" for name in topology.coordinate_names for axis in "xyz"]
+    entries = dict.fromkeys(("q", "qd", "qdd"), names) | {"w": _load_names(loads)}
+
+    def named(function: Any) -> NamedFunction:
+        return NamedFunction(function, "skeleton.natural", entries, finite=True)
+
     moving = {"q": q, "qd": qd}
     return NaturalSkeleton(
-        phi=_function("phi", {"q": q}, phi),
-        phi_q=ca.Function("phi_q", [q], [ca.jacobian(phi, q)], ["q"], ["phi_q"]),
-        gamma=_function("gamma", moving, -ca.jtimes(ca.jtimes(phi, q, qd), q, qd)),
-        mass=ca.Function("mass", [q], [ca.jacobian(needed, qdd)], ["q"], ["mass"]),
-        needed=_function("needed", moving | {"qdd": qdd, "w": w}, needed),
-        directions=ca.Function("directions", [q], [ca.horzcat(*directions)], ["q"], ["directions"]),
-        angles=_function("angles", {"q": q}, _angles(model, at, line)),
+        phi=named(_function("phi", {"q": q}, phi)),
+        phi_q=named(ca.Function("phi_q", [q], [ca.jacobian(phi, q)], ["q"], ["phi_q"])),
+        gamma=named(_function("gamma", moving, -ca.jtimes(ca.jtimes(phi, q, qd), q, qd))),
+        mass=named(ca.Function("mass", [q], [ca.jacobian(needed, qdd)], ["q"], ["mass"])),
+        needed=named(_function("needed", moving | {"qdd": qdd, "w": w}, needed)),
+        directions=named(ca.Function("directions", [q], [ca.horzcat(*directions)], ["q"], ["directions"])),
+        angles=named(_function("angles", {"q": q}, _angles(model, at, line))),
     )
 
 

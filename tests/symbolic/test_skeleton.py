@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 from dataclasses import replace
@@ -244,3 +245,78 @@ def test_a_model_without_mass_has_no_mass_center():
     masses = {name: replace(of, mass=0.0) for name, of in model.masses.items()}
     with refused("bad_value", "mass_center", "no body"):
         ms.symbolic.skeleton(replace(model, masses=masses)).mass_center  # noqa: B018
+
+
+def test_functions_refuse_inputs_by_the_names_of_coordinates(stride):
+    """Numbers, symbols and matrices of poses that fit are taken; others are refused by name, not in CasADi's words."""
+    _, motion, wrenches, walker = stride
+    c, cd, cdd, w = (
+        array[20] for array in (motion.coordinates, motion.rates, motion.second, loads_of(wrenches))
+    )
+    with refused("bad_value", "c of skeleton.pose", "(3,)", "44 numbers", walker.dofs[0]):
+        walker.pose(np.zeros(3))
+    with refused("bad_value", "(3, 1)"):
+        walker.pose(casadi.MX.sym("c", 3))
+    with refused("bad_value", "w of skeleton.inverse_dynamics", "12 numbers", "force_x on"):
+        walker.inverse_dynamics(c, cd, cdd, np.zeros(6))
+    with refused("bad_value", "lacks w", "force_x on"):
+        walker.reactions(c, cd, cdd)
+    with refused("bad_value", "lacks cd"):
+        walker.inverse_dynamics(c=c, cdd=cdd, w=w)
+    with refused("bad_value", "(66, 44)", "transpose"):
+        walker.pose(motion.coordinates)
+    with refused("bad_value", "2 of c, 3 of cd"):
+        walker.inverse_dynamics(np.zeros((44, 2)), np.zeros((44, 3)), 0, 0)
+    for value in ("knee", ["a", "b"], None, [[0.0, 1.0], [2.0]]):
+        with refused("bad_value", "c of skeleton.mass"):
+            walker.mass(value)
+    with refused("bad_value", "is a dict", "skeleton.dofs"):
+        walker.pose(dict.fromkeys(walker.dofs, 0.0))
+    knee = walker.dofs.index("knee_flexion_r")
+    for number in (np.nan, np.inf):
+        lost = np.where(np.arange(44) == knee, number, c)
+        for value in (lost, list(lost), casadi.DM(lost)):
+            with refused("not_finite", "c of skeleton.pose", "knee_flexion_r"):
+                walker.pose(value)
+        with refused("not_finite", "cd of skeleton.inverse_dynamics", "knee_flexion_r"):
+            walker.inverse_dynamics(c, lost, cdd, w)
+    with refused("not_finite", "knee_flexion_r", "column 1"):
+        walker.pose(np.stack([c, lost], axis=1))
+    with refused("not_finite"):
+        walker.pose(np.nan)
+    place = walker.markers({"point": ("foot_r", (0, 0, 0))})
+    with refused("bad_value", "c of skeleton.markers", "44 numbers"):
+        place(c[:-1])
+    with refused("bad_value", "cd of skeleton.mass_center"):
+        walker.mass_center(c, cd[:-1])
+    with refused("bad_value", "q of skeleton.natural.phi", "141 numbers", "toe_r x, "):
+        walker.natural.phi(c)
+    with refused("not_finite", "q of skeleton.natural.angles"):
+        walker.natural.angles(np.full(141, np.nan))
+    with pytest.warns(UserWarning, match="200 rad for knee_flexion_r"):
+        walker.pose(np.where(np.arange(44) == knee, 200.0, c))
+    still = ms.symbolic.skeleton(stride[0])
+    with refused("bad_value", "w of skeleton.inverse_dynamics", "no numbers", "skeleton(loads=...)"):
+        still.inverse_dynamics(c, cd, cdd, np.zeros(6))
+
+    expected = np.array(walker.pose(c))
+    np.testing.assert_array_equal(np.array(walker.pose(c.tolist())), expected)
+    assert walker.pose(np.stack([c, c, c], axis=1)).shape == (3, 3 * expected.shape[1])
+    np.testing.assert_array_equal(walker.pose(c=c)["pose"], expected)
+    for kind in (casadi.SX, casadi.MX):
+        symbol = kind.sym("c", 44)
+        again = casadi.Function("again", [symbol], [walker.pose(symbol)])
+        np.testing.assert_allclose(np.array(again(c)), expected, atol=1e-15)
+    both = walker.inverse_dynamics(casadi.MX.sym("c", 44), cd, cdd, w)  # symbols and numbers
+    assert both.shape == (44, 1)
+    copied = pickle.loads(pickle.dumps(walker.pose))
+    with refused("bad_value", "c of skeleton.pose"):
+        copied(np.zeros(3))
+
+
+def test_symbols_of_scalars_are_refused_where_tendons_are_iterated():
+    chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r", tendon="elastic")
+    q = casadi.SX.sym("q", 7)
+    with refused("bad_value", "chain.force", "MX"):
+        chain.force(q, np.zeros(7), np.full(43, 0.5))
+    assert chain.force(casadi.MX.sym("q", 7), np.zeros(7), np.full(43, 0.5)).shape == (43, 1)
