@@ -479,9 +479,15 @@ def tree_poses(model: Model, coordinates: Mapping[int, Any], root: Pose) -> dict
     return poses
 
 
-def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) -> Places:
-    """Points and objects of a set on a subject whose base stands still; coordinates: by number of the joint [rad]."""
-    poses = tree_poses(model, coordinates, (ca.SX.eye(3), ca.SX.zeros(3)))
+def places_of_set(
+    model: Model, paths: Paths, coordinates: Mapping[int, Any], poses: Mapping[int, Pose] | None = None
+) -> Places:
+    """Points and objects of a set on a subject; coordinates: by number of the joint [rad].
+
+    poses: of the bodies by number; of a subject whose base stands still unless given.
+    """
+    if poses is None:
+        poses = tree_poses(model, coordinates, (ca.SX.eye(3), ca.SX.zeros(3)))
     carriers: dict[int, Pose] = {}
     for f, spline in enumerate(paths.frames.motion):
         rotation, shift = poses[int(paths.frames.body[f])]
@@ -545,10 +551,15 @@ def model_poses(model: OpenSimModel, values: Mapping[str, Any]) -> dict[str, Pos
     return poses
 
 
-def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
-    """Points and objects of an OpenSim model in the ground, for expressions of all coordinates [rad or m]."""
+def places_of_model(
+    system: PathSystem, values: Mapping[str, Any], poses: Mapping[str, Pose] | None = None
+) -> Places:
+    """Points and objects of an OpenSim model in the ground, for expressions of all coordinates [rad or m].
+
+    poses: of the bodies, if they are known.
+    """
     model = system.model
-    poses = model_poses(model, values)
+    poses = model_poses(model, values) if poses is None else poses
     names, position, on = tuple(model.coordinates), [], list[Any]()
     places = [ca.SX(place) for place in system.local]
     for p in {p for p, *_ in system.moving}:

@@ -32,6 +32,7 @@ from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
 from musclesolve.symbolic.closed_loops import ClosedCoordinates, closed_coordinates, links_of
+from musclesolve.symbolic.device_forces import device_forces
 from musclesolve.symbolic.named_function import NamedFunction
 from musclesolve.symbolic.path_length import Pose, model_poses, rotation_about, tree_poses
 
@@ -69,13 +70,15 @@ class Skeleton:
         bodies: names.
         loads: L bodies on which loads act.
         pose: pose(c): natural coordinates (3, N) of a subject; position (3, B) of the origins of the bodies of a model.
-        inverse_dynamics: inverse_dynamics(c, cd, cdd, w) (n,): generalized forces [N m or N]. For a subject the last
-            six are the force and the moment about its origin that nothing supplies, in axes of the laboratory.
+        inverse_dynamics: inverse_dynamics(c, cd, cdd, w) (n,): generalized forces [N m or N] that loads and devices
+            leave to muscles and actuators. For a subject the last six are the force and the moment about its origin
+            that nothing supplies, in axes of the laboratory.
         reactions: reactions(c, cd, cdd, w) (6, J): force [N] and moment [N m] that the proximal body and all muscles
             together exert on the distal body of each joint, about `joints`' centers.
         joints: names of the bodies beyond the joints. Joints within closed loops, whose constraints bear a part of the
             force, are not among them.
-        left_out: forces of an OpenSim model that these functions do not have: springs, ligaments, limits.
+        left_out: springs and ligaments of an OpenSim model that these functions lack, because the path engine finds
+            their paths by iteration. All other springs, ligaments, bushings and limits are in them.
         natural: functions of natural coordinates; None for an OpenSim model.
         root: the six coordinates of a base that nothing holds; none for a body that is fixed to the ground.
         shifts: the coordinates of the root that are lengths [m].
@@ -393,7 +396,14 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
     _, cd, cdd, wrenches = _symbols(c.numel(), loads, model.bodies)
     poses = model_poses(model, every.values)
     masses = {name: of for name, of in model.masses.items() if of.mass > 0.0}
-    parts, tau = _needed(poses, masses, np.asarray(model.gravity), wrenches, (c, cd, cdd))
+    of_devices = device_forces(model, every.values, poses, c, cd)
+    acting = {
+        name: wrenches.get(name, 0.0) + of_devices.on_bodies.get(name, 0.0)
+        for name in model.bodies
+        if name in wrenches or name in of_devices.on_bodies
+    }
+    parts, tau = _needed(poses, masses, np.asarray(model.gravity), acting, (c, cd, cdd))
+    tau = tau - of_devices.generalized
     linked = [{frame.body for frame in link.frames} for link in links_of(model)]
     joints: dict[str, tuple[list[str], Any]] = {}
     for joint in model.joints:
@@ -420,7 +430,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         bodies=tuple(model.bodies),
         loads=loads,
         joints=tuple(joints),
-        left_out=tuple(device.name for device in model.devices),
+        left_out=of_devices.left_out,
         pose=pose,
         inverse_dynamics=generalized,
         reactions=reactions,

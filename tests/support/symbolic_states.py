@@ -11,9 +11,11 @@ from fiber_dynamics import FiberDynamics
 from poses import motion_through
 
 from musclesolve.models.opensim import opensim_geometry
+from musclesolve.models.opensim.inverse_dynamics import ModelMotion
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.muscles import ElasticMuscles, muscle_state
 from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.symbolic.path_length import all_coordinates
 
 SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
 FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"
@@ -135,3 +137,19 @@ def _quotients(function: Any, states: States, step: float) -> np.ndarray:
         ends = [[np.array(function(q + s * d, qd, a)).ravel() for s in (step, -step)] for d in np.eye(len(q))]
         rows.append([(after - before) / (2.0 * step) for after, before in ends])
     return np.array(rows)
+
+
+def drawn_motion(model, dofs, seed=1, frames=6):
+    """Random values, rates and accelerations of the free coordinates, and of all of them by the couplers."""
+    draw = np.random.default_rng(seed)
+    free = [size * draw.normal(size=(frames, len(dofs))) for size in (0.3, 1.0, 5.0)]
+    symbols = [ca.SX.sym(name, len(dofs)) for name in ("c", "cd", "cdd")]
+    whole = ca.vertcat(
+        *all_coordinates(model, dict(zip(dofs, ca.vertsplit(symbols[0]), strict=True))).values()
+    )
+    rate = ca.jtimes(whole, symbols[0], symbols[1])
+    second = ca.jtimes(rate, symbols[0], symbols[1]) + ca.jtimes(whole, symbols[0], symbols[2])
+    every = ca.Function("every", symbols, [whole, rate, second])
+    rows = [[np.array(part).ravel() for part in every(*(array[t] for array in free))] for t in range(frames)]
+    arrays = [np.stack(part) for part in zip(*rows, strict=True)]
+    return free, ModelMotion(0.1 * np.arange(frames), *arrays)

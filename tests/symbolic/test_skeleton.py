@@ -13,11 +13,11 @@ import pytest
 from moving_stride import moving_stride
 from recorded_data import recorded
 from refusals import refused
+from symbolic_states import drawn_motion
 
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
-from musclesolve.models.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
-from musclesolve.symbolic.path_length import all_coordinates
+from musclesolve.models.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.symbolic.skeleton import ROOT
 
 FRAMES = 66
@@ -153,22 +153,6 @@ def test_muscles_have_the_coordinates_of_the_skeleton(stride):
     moment, force = (np.array(f(q, qd, np.full(43, 0.2))).ravel() for f in (chain.moment, chain.force))
     rate = np.array(chain.velocity(q, qd)).ravel()
     assert moment @ qd == pytest.approx(-force @ rate, rel=1e-10)
-
-
-def drawn_motion(model, dofs, seed=1, frames=6):
-    """Random values, rates and accelerations of the free coordinates, and of all of them by the couplers."""
-    draw = np.random.default_rng(seed)
-    free = [size * draw.normal(size=(frames, len(dofs))) for size in (0.3, 1.0, 5.0)]
-    symbols = [casadi.SX.sym(name, len(dofs)) for name in ("c", "cd", "cdd")]
-    whole = casadi.vertcat(
-        *all_coordinates(model, dict(zip(dofs, casadi.vertsplit(symbols[0]), strict=True))).values()
-    )
-    rate = casadi.jtimes(whole, symbols[0], symbols[1])
-    second = casadi.jtimes(rate, symbols[0], symbols[1]) + casadi.jtimes(whole, symbols[0], symbols[2])
-    every = casadi.Function("every", symbols, [whole, rate, second])
-    rows = [[np.array(part).ravel() for part in every(*(array[t] for array in free))] for t in range(frames)]
-    arrays = [np.stack(part) for part in zip(*rows, strict=True)]
-    return free, ModelMotion(0.1 * np.arange(frames), *arrays)
 
 
 def opensim_model(name):

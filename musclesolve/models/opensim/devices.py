@@ -7,7 +7,9 @@ its setup excludes all forces; the usual setup excludes muscles only.
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -115,11 +117,11 @@ def blankevoort_tension(x: Array, slack: float, stiffness: float, transition: fl
     with np.errstate(divide="ignore", invalid="ignore"):  # e may be zero
         toe = 0.5 * strain**2 / transition
     spring = np.where(strain < transition, toe, strain - 0.5 * transition)
-    damper = damping * rate * _ONSET.value(strain[:, None])
+    damper = damping * rate * ONSET.value(strain[:, None])
     return np.where(strain > 0.0, stiffness * spring + damper, 0.0)
 
 
-_OPERATORS: dict[type, Callable[..., Array]] = {
+_OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -137,44 +139,57 @@ _CALLS: dict[str, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-def read_formula(text: str, variables: Sequence[str]) -> Law | None:
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A formula of variables: its tree, and the number of each variable by name."""
+
+    tree: ast.expr
+    numbers: Mapping[str, int]
+
+    def __call__(self, x: Array) -> Array:
+        """Value (T,) at variables x (T, c)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.evaluate(list(x.T), _CALLS, np.asarray) + np.zeros(len(x)))
+
+    def evaluate(
+        self, x: Sequence[Any], calls: Mapping[str, Callable[..., Any]], constant: Callable[[float], Any]
+    ) -> Any:
+        """Value for variables of any kind, with the functions that formulas may call, and the kind of constants."""
+
+        def value(node: ast.expr) -> Any:
+            match node:
+                case ast.Constant(value=int() | float() as number):
+                    return constant(float(number))
+                case ast.Name(id=name):
+                    return x[self.numbers[name]]
+                case ast.UnaryOp(op=sign, operand=inner):
+                    return _OPERATORS[type(sign)](value(inner))
+                case ast.BinOp(left=one, op=between, right=other):
+                    return _OPERATORS[type(between)](value(one), value(other))
+                case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                    return calls[name](*map(value, arguments))
+            raise KeyError(ast.dump(node))
+
+        return value(self.tree)
+
+
+def read_formula(text: str, variables: Sequence[str]) -> Formula | None:
     """A formula of named variables, as OpenSim writes it: "-30*q^2*sin(q) - 2*qdot".
 
     None for what is no formula of these variables, or uses other functions.
     """
     numbers = {variable: k for k, variable in enumerate(variables)}
     try:
-        law = partial(_formula, ast.parse(text.strip().replace("^", "**"), mode="eval").body, numbers)
+        law = Formula(ast.parse(text.strip().replace("^", "**"), mode="eval").body, numbers)
         law(np.full((1, len(variables)), 0.5))
     except (SyntaxError, KeyError, TypeError, RecursionError):
         return None
     return law
 
 
-def _formula(tree: ast.expr, numbers: Mapping[str, int], x: Array) -> Array:
-    """Value (T,) of a formula at variables x (T, c)."""
-
-    def value(node: ast.expr) -> Array:
-        match node:
-            case ast.Constant(value=int() | float() as number):
-                return np.asarray(number, dtype=float)
-            case ast.Name(id=name):
-                return np.asarray(x[:, numbers[name]])
-            case ast.UnaryOp(op=sign, operand=inner):
-                return _OPERATORS[type(sign)](value(inner))
-            case ast.BinOp(left=one, op=between, right=other):
-                return _OPERATORS[type(between)](value(one), value(other))
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-                return _CALLS[name](*map(value, arguments))
-        raise KeyError(ast.dump(node))
-
-    with np.errstate(all="ignore"):
-        return np.asarray(value(tree) + np.zeros(len(x)))
-
-
 _ENDS = ("socket_frame1", "socket_frame2")
 _PARTS = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
-_ONSET = smooth_step(0.0, 0.01, 0.0, 1.0)
+ONSET = smooth_step(0.0, 0.01, 0.0, 1.0)
 """Share of the damper of a Blankevoort1991Ligament, by the strain."""
 _LIGAMENT = (
     np.array([-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0]),
