@@ -1,3 +1,4 @@
+from .joint_reactions import joint_reactions as joint_reactions
 from .motion_frames import MotionWeights as MotionWeights
 from .motion_program import motion_program as motion_program
 from .muscle_chain import muscle_chain as muscle_chain

@@ -138,7 +138,8 @@ def motion_program(
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(subject)")
     chains = checked_chains(body, muscles)
     time = check_increasing(time, 2, where="time")
-    frames, position = len(time), body.markers(places)
+    # the search for nearest poses tries odd ones: without warnings of degrees
+    frames, position = len(time), ca.Function(body.markers(places))
     shape = frames, len(places), 3
     targets = check_real_array(
         measured, "measured", f"positions {shape} [m]: frames, markers, x y z", shapes=(shape,)

@@ -20,11 +20,12 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
 from musclesolve.models.opensim.geometry import opensim_geometry, path_system, tendon_shifts
-from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
+from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -63,7 +64,7 @@ class MuscleChain:
     fiber(q, qd, a), which returns the fiber length [m] and the coordinate of the tendon; capacity and passive are None,
     because the force is not the sum of an active and a passive one.
 
-    engine: the functions of the iterated paths, which CasADi does not keep alive.
+    engine: the functions of the iterated paths, which CasADi does not keep alive. paths: whose lengths these are.
     """
 
     dofs: tuple[str, ...]
@@ -81,6 +82,7 @@ class MuscleChain:
     passive: Any = None
     dependent: tuple[str, ...] = ()
     engine: Any = field(default=None, repr=False)
+    paths: "ChainPaths | None" = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         tendon = "elastic" if self.capacity is None else "rigid"
@@ -130,6 +132,14 @@ class MuscleChain:
             g=self.moment(q, qd, a) - moment,
             p=ca.vertcat(q, qd, moment, *map(ca.vec, arrays_of(numbers))),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ChainPaths:
+    """The paths of a chain: a subject with the paths of a set on it, or an OpenSim model with its muscles."""
+
+    body: Model | OpenSimModel
+    source: Paths | tuple[OpenSimMuscle, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +295,7 @@ class _Paths:
     engine: IteratedPaths | None
     dependent: tuple[str, ...] = ()
     turns: tuple[str, ...] = ()
+    source: ChainPaths | None = None
 
 
 def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Paths:
@@ -326,7 +337,7 @@ def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Path
     q = ca.SX.sym("q", len(joints))
     places = places_of_set(model, paths, dict(zip(joints, ca.vertsplit(q), strict=True)))
     found = _paths(names, muscles.parameters, (paths.layout, places), (q, None), evaluate, {})
-    return replace(found, turns=names)
+    return replace(found, turns=names, source=ChainPaths(model, paths))
 
 
 def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
@@ -366,7 +377,8 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     placed = None if system is None else (system.layout, places_of_model(system, every.values))
     found = _paths(dofs, parameters, placed, (every.symbols, every.closed), evaluate, by_function)
     turns = tuple(name for name in dofs if model.coordinates[name].rotational)
-    return replace(found, dependent=every.dependent, turns=turns)
+    source = ChainPaths(model, tuple(chosen))
+    return replace(found, dependent=every.dependent, turns=turns, source=source)
 
 
 def _paths(
@@ -472,5 +484,6 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         moment=function("moment", driven, {"moment": -gradient.T @ force}),
         dependent=paths.dependent,
         engine=paths.engine,
+        paths=paths.source,
         **parts,
     )

@@ -409,6 +409,8 @@ class IteratedPaths(ca.Callback):  # type: ignore[misc]
     depend, are differences of differences, with about five. No C code can be generated.
     """
 
+    last_order = max(STEP)
+
     def __init__(self, evaluate: Evaluated, size: tuple[int, int], order: int = 0) -> None:
         ca.Callback.__init__(self)
         self._evaluate, self._size, self._order = evaluate, size, order
@@ -437,22 +439,37 @@ class IteratedPaths(ca.Callback):  # type: ignore[misc]
         """All derivatives (T, n m^order) of an order, the coordinate of the last one first."""
         if order == 1:
             return -self._evaluate(poses)[1].reshape(len(poses), -1)
+        return self._differences(poses, order - 1, step)
+
+    def _differences(self, poses: Array, order: int, step: float) -> Array:
+        """Central differences of the derivatives of an order, the coordinate of the last one first."""
         steps = step * np.eye(poses.shape[1])
         moved = np.concatenate([poses[:, None] + steps, poses[:, None] - steps]).reshape(-1, poses.shape[1])
-        after, before = np.split(self._slopes(moved, order - 1, step), 2)
+        after, before = np.split(self._slopes(moved, order, step), 2)
         return ((after - before) / (2.0 * step)).reshape(len(poses), -1)
 
     def has_jacobian(self) -> bool:
         """Whether there is another derivative."""
-        return self._order < max(STEP)
+        return self._order < self.last_order
 
     def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
         """The derivative, in the form of CasADi: a function of pose and value."""
-        derivative = IteratedPaths(self._evaluate, self._size, self._order + 1)
+        derivative = type(self)(self._evaluate, self._size, self._order + 1)
         pose, value = ca.MX.sym("q", self._size[1]), ca.MX.sym("value", ca.Sparsity(*self.size_out(0)))
         function = ca.Function(name, [pose, value], [derivative(pose)], inputs, outputs, options)
         self._kept += [derivative, function]
         return function
+
+
+class IteratedPulls(IteratedPaths):
+    """Pulls (n,) of such paths at bodies in a pose (m,), or their derivatives, 1 and 2, which are differences."""
+
+    last_order = 2
+
+    def _slopes(self, poses: Array, order: int, step: float) -> Array:
+        if order == 0:
+            return self._evaluate(poses)[0].reshape(len(poses), -1)
+        return self._differences(poses, order - 1, STEP[order + 1])
 
 
 def rotation_about(axis: Array, angle: Any) -> Any:

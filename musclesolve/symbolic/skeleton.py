@@ -15,7 +15,7 @@ must supply, and the allowed directions D, phi_q D = 0. The mass matrix is not c
 bodies is the cross product of two lines.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import file_error, input_error
 from musclesolve.models.opensim.load_dynamics import FREE
 from musclesolve.models.opensim.model import BodyMass, OpenSimModel
-from musclesolve.symbolic.closed_loops import ClosedCoordinates, closed_coordinates, links_of
+from musclesolve.symbolic.closed_loops import closed_coordinates, links_of
 from musclesolve.symbolic.device_forces import device_forces
 from musclesolve.symbolic.named_function import NamedFunction
 from musclesolve.symbolic.path_length import Pose, model_poses, rotation_about, tree_poses
@@ -74,7 +74,8 @@ class Skeleton:
             leave to muscles and actuators. For a subject the last six are the force and the moment about its origin
             that nothing supplies, in axes of the laboratory.
         reactions: reactions(c, cd, cdd, w) (6, J): force [N] and moment [N m] that the proximal body and all muscles
-            together exert on the distal body of each joint, about `joints`' centers.
+            together exert on the distal body of each joint, about `joints`' centers. Without the pull of the muscles:
+            `ms.symbolic.joint_reactions`.
         joints: names of the bodies beyond the joints. Joints within closed loops, whose constraints bear a part of the
             force, are not among them.
         left_out: springs and ligaments of an OpenSim model that these functions lack, because the path engine finds
@@ -107,11 +108,12 @@ class Skeleton:
     _symbols: Any = field(repr=False)
     _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
     _turns: tuple[str, ...] = field(default=(), repr=False)  # coordinates of joints that are angles
+    _mechanics: "Mechanics | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Let the functions refuse inputs by name."""
         for name in ("pose", "inverse_dynamics", "reactions"):
-            object.__setattr__(self, name, self._named(getattr(self, name)))
+            object.__setattr__(self, name, self.named(getattr(self, name)))
 
     def markers(self, places: Mapping[str, tuple[str, Sequence[float]]]) -> Any:
         """Function of c: positions (3, P) [m] of P points that are fixed on bodies.
@@ -141,11 +143,17 @@ class Skeleton:
                 "missing_argument", where="places", problem="there is no point", expected=expected
             )
         position = self._of_pose(ca.horzcat(*columns))
-        return self._named(ca.Function("markers", [self._c], [position], ["c"], ["position"]))
+        return self.named(ca.Function("markers", [self._c], [position], ["c"], ["position"]))
 
-    def _named(self, function: Any) -> NamedFunction:
-        """A function of coordinates, rates and accelerations that refuses what does not fit by their names."""
-        return _named(function, self.dofs, self.loads, self._turns)
+    def named(
+        self, function: Any, owner: str = "skeleton", further: Mapping[str, Sequence[str]] | None = None
+    ) -> NamedFunction:
+        """A function of c, cd, cdd and w that refuses what does not fit by the names of the coordinates.
+
+        owner: what has the function. further: names of the entries of further inputs.
+        """
+        entries = dict.fromkeys(("c", "cd", "cdd"), self.dofs) | {"w": _load_names(self.loads)}
+        return NamedFunction(function, owner, entries | dict(further or {}), self._turns, finite=True)
 
     def _of_pose(self, expression: Any) -> Any:
         """An expression of all coordinates as an expression of the independent ones, c."""
@@ -180,7 +188,7 @@ class Skeleton:
         c, at = self._c, self._of_pose(at)
         cd = type(c).sym("cd", len(self.dofs))
         moving = [at, ca.jtimes(at, c, cd)]
-        return self._named(ca.Function("mass_center", [c, cd], moving, ["c", "cd"], ["position", "velocity"]))
+        return self.named(ca.Function("mass_center", [c, cd], moving, ["c", "cd"], ["position", "velocity"]))
 
     @cached_property
     def mass(self) -> Any:
@@ -190,7 +198,38 @@ class Skeleton:
         cdd, none = kind.sym("cdd", len(self.dofs)), kind.zeros(6 * len(self.loads))
         force = self._generalized(c, rest, cdd, none)
         slope = ca.Function("slope", [c, cdd], [ca.jacobian(force, cdd)])
-        return self._named(ca.Function("mass", [c], [slope(c, rest)], ["c"], ["mass"]))
+        return self.named(ca.Function("mass", [c], [slope(c, rest)], ["c"], ["mass"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanics:
+    """The expressions of a skeleton: a body, all coordinates z with rates and accelerations, and loads as SX symbols.
+
+    values: of every coordinate of an OpenSim model by name, or of the joints of a subject by number. poses: of the
+    bodies. parts: what every body needs. closed: function of the coordinates of the skeleton with the value z, None
+    where they are z.
+    """
+
+    body: Model | OpenSimModel
+    z: Any
+    zd: Any
+    zdd: Any
+    w: Any
+    values: Mapping[Any, Any]
+    poses: Mapping[str, Pose]
+    parts: Mapping[str, "Needed"]
+    closed: Any = None
+
+    def inputs(self, kind: Any, count: int) -> tuple[dict[str, Any], list[Any]]:
+        """Symbols c, cd, cdd and w of a kind by name, and z, zd, zdd and w as expressions of them."""
+        given = {name: kind.sym(name, count) for name in ("c", "cd", "cdd")}
+        given["w"] = kind.sym("w", self.w.numel())
+        c, cd, cdd, w = given.values()
+        if self.closed is None:
+            return given, [c, cd, cdd, w]
+        z = self.closed(c)
+        zd = ca.jtimes(z, c, cd)
+        return given, [z, zd, ca.jtimes(zd, c, cd) + ca.jtimes(z, c, cdd), w]
 
 
 def skeleton(body: Model | OpenSimModel | None = None, loads: str | Sequence[str] = ()) -> Skeleton:
@@ -217,13 +256,6 @@ def skeleton(body: Model | OpenSimModel | None = None, loads: str | Sequence[str
     return _of_subject(model, tuple(one_or_several(loads)))
 
 
-def _named(
-    function: Any, dofs: Sequence[str], loads: Sequence[str], turns: Sequence[str] = ()
-) -> NamedFunction:
-    entries = dict.fromkeys(("c", "cd", "cdd"), dofs) | {"w": _load_names(loads)}
-    return NamedFunction(function, "skeleton", entries, turns, finite=True)
-
-
 def _load_names(loads: Sequence[str]) -> list[str]:
     return [f"{part}_{axis} on {body}" for body in loads for part in ("force", "moment") for axis in "xyz"]
 
@@ -245,7 +277,7 @@ def _symbols(
 
 
 @dataclass(frozen=True)
-class _Needed:
+class Needed:
     """The forces that a body needs: on its mass center p, and on the columns of R as a matrix."""
 
     center: Any
@@ -267,7 +299,7 @@ def _needed(
     gravity: Array,
     loads: Mapping[str, Any],
     rates: tuple[Any, Any, Any],
-) -> tuple[dict[str, _Needed], Any]:
+) -> tuple[dict[str, Needed], Any]:
     """The forces that every body with mass or load needs, and the generalized forces by virtual power."""
     c, cd, cdd = rates
     names = [name for name in poses if name in masses or name in loads]
@@ -289,7 +321,7 @@ def _needed(
             load, rotation = loads[name], poses[name][0]
             force = force - load[:3]
             columns = columns - _couple(load, centers[name], rotation)
-        parts[name] = _Needed(centers[name], poses[name][0], force, columns)
+        parts[name] = Needed(centers[name], poses[name][0], force, columns)
     f = ca.vec(ca.horzcat(*(ca.horzcat(part.force, part.columns) for part in parts.values())))
     return parts, ca.jtimes(z, c, f, True)
 
@@ -300,7 +332,7 @@ def _couple(load: Any, point: Any, rotation: Any) -> Any:
     return 0.5 * ca.horzcat(*(ca.cross(couple, rotation[:, axis]) for axis in range(3)))
 
 
-def _reactions(parts: Mapping[str, _Needed], joints: Mapping[str, tuple[Sequence[str], Any]]) -> Any:
+def net_reactions(parts: Mapping[str, Needed], joints: Mapping[str, tuple[Collection[str], Any]]) -> Any:
     """Force and moment (6, J) on the bodies beyond each joint: the joint's name -> these bodies, and its center."""
     columns = []
     for bodies, center in joints.values():
@@ -365,7 +397,9 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         left_out=(),
         pose=_function("pose", {"c": c}, ca.horzcat(*slots)),
         inverse_dynamics=_function("inverse_dynamics", {"c": c, "cd": cd, "cdd": cdd, "w": w}, tau),
-        reactions=_function("reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, _reactions(parts, joints)),
+        reactions=_function(
+            "reactions", {"c": c, "cd": cd, "cdd": cdd, "w": w}, net_reactions(parts, joints)
+        ),
         natural=_natural(model, loads),
         root=ROOT,
         shifts=ROOT[:3],
@@ -375,6 +409,7 @@ def _of_subject(model: Model, loads: tuple[str, ...]) -> Skeleton:
         _poses=poses,
         _masses=masses,
         _symbols=c,
+        _mechanics=Mechanics(model, c, cd, cdd, w, {k: c[k] for k in range(count)}, poses, parts),
     )
 
 
@@ -394,6 +429,7 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
     every = closed_coordinates(model, dofs, "c")
     c = every.symbols
     _, cd, cdd, wrenches = _symbols(c.numel(), loads, model.bodies)
+    moving = c, cd, cdd, ca.vertcat(*wrenches.values())
     poses = model_poses(model, every.values)
     masses = {name: of for name, of in model.masses.items() if of.mass > 0.0}
     of_devices = device_forces(model, every.values, poses, c, cd)
@@ -417,13 +453,14 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         joints[joint.outboard.body] = beyond, shift + rotation @ joint.outboard.position
     free = {name for joint in model.roots if len(joint.coordinates) == FREE for name in joint.coordinates}
     shifts = {name for joint in model.roots for axis in joint.translations for name in axis.coordinates}
-    w, origins = ca.vertcat(*wrenches.values()), (poses[name][1] for name in model.bodies)
-    given = {"c": c, "cd": cd, "cdd": cdd, "w": w}
+    mechanics = Mechanics(model, *moving, every.values, poses, parts, every.closed)
+    origins = (poses[name][1] for name in model.bodies)
+    given = dict(zip(("c", "cd", "cdd", "w"), moving, strict=True))
     pose = _function("pose", {"c": c}, ca.horzcat(*origins))
     generalized = _function("inverse_dynamics", given, tau)
-    reactions = _function("reactions", given, _reactions(parts, joints))
+    reactions = _function("reactions", given, net_reactions(parts, joints))
     if every.closed is not None:
-        c, generalized, reactions = _along_loops(every, generalized, reactions)
+        c, generalized, reactions = _along_loops(mechanics, generalized, reactions, len(dofs))
         pose = _function("pose", {"c": c}, pose(every.closed(c)))
     return Skeleton(
         dofs=dofs,
@@ -445,24 +482,19 @@ def _of_model(model: OpenSimModel, loads: tuple[str, ...]) -> Skeleton:
         _masses=masses,
         _symbols=every.symbols,
         _closed=every.closed,
+        _mechanics=mechanics,
     )
 
 
-def _along_loops(every: ClosedCoordinates, generalized: Any, reactions: Any) -> tuple[Any, Any, Any]:
+def _along_loops(mechanics: Mechanics, generalized: Any, reactions: Any, count: int) -> tuple[Any, Any, Any]:
     """Independent coordinates c, MX, and the functions of them: generalized forces and reactions.
 
-    The constraints of loops do no work: tau = (dz/dc)^T tau_z with all coordinates z of `every.symbols`.
+    The constraints of loops do no work: tau = (dz/dc)^T tau_z with all coordinates z.
     """
-    count = len(every.dofs)
-    c, cd, cdd = (ca.MX.sym(name, count) for name in ("c", "cd", "cdd"))
-    w = ca.MX.sym("w", generalized.size1_in(3))
-    z = every.closed(c)
-    zd = ca.jtimes(z, c, cd)
-    zdd = ca.jtimes(zd, c, cd) + ca.jtimes(z, c, cdd)
-    given = {"c": c, "cd": cd, "cdd": cdd, "w": w}
-    tau = ca.jtimes(z, c, generalized(z, zd, zdd, w), True)
+    given, (z, zd, zdd, w) = mechanics.inputs(ca.MX, count)
+    tau = ca.jtimes(z, given["c"], generalized(z, zd, zdd, w), True)
     return (
-        c,
+        given["c"],
         _function("inverse_dynamics", given, tau),
         _function("reactions", given, reactions(z, zd, zdd, w)),
     )

@@ -100,7 +100,15 @@ def test_symbolic(tmp_path):
     left = names_left_by("symbolic.md", tmp_path)
     assert left["by_strength"].shape == (7, 43) and left["solver"].stats()["success"]
     np.testing.assert_allclose(left["program"].g.shape, left["moment"].shape)
-    assert (tmp_path / "length.c").is_file() and left["motion"].converged
+    assert (tmp_path / "length.c").is_file()
+
+
+@pytest.mark.thorough
+def test_skeleton_and_motion_program(tmp_path):
+    left = names_left_by("skeleton.md", tmp_path)
+    assert left["contact"].joints == ("hip_r", "knee_r", "ankle_r") and (tmp_path / "dynamics.c").is_file()
+    assert np.linalg.norm(left["on_shank"]) > 1000.0
+    assert names_left_by("motion_program.md", tmp_path)["motion"].converged
 
 
 @pytest.mark.thorough
