@@ -18,6 +18,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, by_name, slices, stre
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
+from musclesolve.models.actuator_columns import ActuatorColumns
 from musclesolve.models.knee import ContactSpacing
 from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks, zero_arms
@@ -201,6 +202,7 @@ class SharingGroup:
     activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
     translation]: of the degrees of freedom, None where not kept. most (T, n): largest activations, None where these are
     1. source_frames: see `Problem`. whole: what the problem of some frames has of all frames, `Problem.largest_arm`.
+    actuators: those that bear moments beside the muscles.
     """
 
     sides: tuple[str, ...]
@@ -217,16 +219,25 @@ class SharingGroup:
     most: Array | None = None
     source_frames: SourceFrames | None = None
     whole: Mapping[str, Any] = field(default_factory=dict)
+    actuators: ActuatorColumns | None = None
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
         """Select some frames of the part, without loads unless they are needed."""
         selected = {name: array[which] for name, array in over_frames(self).items()}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
         source = chosen_frames(self.source_frames, len(self.time), which)
-        return replace(self, state=self.state.frames(which), loads=loads, source_frames=source, **selected)
+        actuators = None if self.actuators is None else self.actuators.frames(which)
+        some = replace(self, state=self.state.frames(which), loads=loads, source_frames=source, **selected)
+        return some if actuators is None else replace(some, actuators=actuators)
 
-    def part(self, dofs: Indices, muscles: Indices, loads: JointLoads | None = None) -> SharingGroup:
-        """Some degrees of freedom and the muscles that act on them alone, by number, and their loads."""
+    def part(
+        self,
+        dofs: Indices,
+        muscles: Indices,
+        loads: JointLoads | None = None,
+        actuators: Indices | None = None,
+    ) -> SharingGroup:
+        """Some degrees of freedom, the muscles and actuators that act on them alone, by number, and their loads."""
         names = tuple(self.dofs[k] for k in dofs)
         return replace(
             self,
@@ -239,6 +250,9 @@ class SharingGroup:
             rate=None if self.rate is None else self.rate[:, dofs],
             most=None if self.most is None else self.most[:, muscles],
             loads=loads,
+            actuators=None
+            if self.actuators is None or actuators is None
+            else self.actuators.part(dofs, actuators),
         )
 
     @cached_property
@@ -302,9 +316,10 @@ class TendonStates:
 class SolvedGroup:
     """A part, the problem of its muscles and the solution.
 
-    part: with elastic tendons it has the solved state of its muscles; problem_at: gives the problem of some frames;
-    tendons: solved states of fibers and tendons, None for rigid tendons; notes: sentences for the user on how the
-    motion was solved. stored: what the joints of a long motion carry, see `JointLoads.carried`.
+    part: with elastic tendons it has the solved state of its muscles; problem_at: gives the problem of some frames,
+    with the columns of actuators; tendons: solved states of fibers and tendons, None for rigid tendons; notes:
+    sentences for the user on how the motion was solved. stored: what the joints of a long motion carry, see
+    `JointLoads.carried`. actuator_force: (T, K) [N m, N], of the actuators of the part; solution: of the muscles.
     """
 
     part: SharingGroup
@@ -313,6 +328,7 @@ class SolvedGroup:
     tendons: TendonStates | None = None
     notes: tuple[str, ...] = ()
     stored: dict[str, dict[str, Array]] | None = None
+    actuator_force: Array | None = None
 
     @property
     def side(self) -> str:
@@ -336,9 +352,23 @@ class SolvedGroup:
         return np.stack([extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax)])
 
     @cached_property
-    def problem(self) -> Problem:
-        """The problem of all frames."""
+    def whole_problem(self) -> Problem:
+        """The problem of all frames, with the columns of actuators."""
         return self.problem_at(EVERY)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem of the muscles in all frames, less the moments that actuators bear in the solution."""
+        if self.part.actuators is None or self.actuator_force is None:
+            return self.whole_problem
+        return self.part.actuators.without(self.whole_problem, self.actuator_force, self.part.rows)
+
+    @property
+    def actuator_moment(self) -> Array | None:
+        """Moments (T, m) [N m; N of a translation] that actuators bear, NaN in frames without a solution."""
+        if self.part.actuators is None or self.actuator_force is None:
+            return None
+        return self.part.actuators.moment(self.actuator_force)
 
     @cached_property
     def carried(self) -> dict[str, dict[str, Array]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Indices, largest_size, slices, true_runs
-from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.messages import Progress, few, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
 from musclesolve.models.body import (
@@ -86,6 +86,7 @@ def share_part(
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.elastic:
+        refuse_actuators([part], "elastic tendons")
         from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 
         muscles = ElasticMuscles.from_parameters(part.state.parameters)
@@ -94,16 +95,18 @@ def share_part(
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    without = part.loads is not None and not sharing.reads_reactions
+    without, actuator_force = part.loads is not None and not sharing.reads_reactions, None
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
         solution = solve_part(problem, sharing.cost, sharing.solver, sharing.on_infeasible)
+    if part.actuators is not None:
+        solution, actuator_force = part.actuators.split(solution)
     if not (part.usable.all() and part.measured.all()):
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
     problem_at = partial(_known_problem, part, sharing, problem) if without else problem.frames
-    return SolvedGroup(part, problem_at, solution, tendons, notes)
+    return SolvedGroup(part, problem_at, solution, tendons, notes, actuator_force=actuator_force)
 
 
 def share_by_windows(
@@ -116,12 +119,17 @@ def share_by_windows(
     frames, carried = len(parts[0].time), [dict[str, Any]() for _ in parts]
     sizes = ((len(part.shared), len(part.state.parameters.names)) for part in parts)
     arrays = [SolutionArrays.unfilled(frames, *size) for size in sizes]
+    of_actuators = [
+        None if part.actuators is None else np.empty((frames, len(part.actuators.names))) for part in parts
+    ]
     wholes = [_with_largest_arm(part, sharing.cost) for part in parts]
     for block in slices(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
         solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
-        for some, of_part, at_joints in zip(solved, arrays, carried, strict=True):
+        for some, of_part, force, at_joints in zip(solved, arrays, of_actuators, carried, strict=True):
             of_part.store(block, SolutionArrays.from_solution(some.solution))
+            if force is not None:
+                force[block] = some.actuator_force
             for kind, by_joint in some.carried.items():
                 stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
                 for joint, values in by_joint.items():
@@ -132,8 +140,11 @@ def share_by_windows(
             partial(_problem_in, whole, sharing),
             replace(some.solution, **vars(of_part), time=part.time),
             stored=at_joints,
+            actuator_force=force,
         )
-        for part, whole, some, of_part, at_joints in zip(parts, wholes, solved, arrays, carried, strict=True)
+        for part, whole, some, of_part, force, at_joints in zip(
+            *(parts, wholes, solved, arrays, of_actuators, carried), strict=True
+        )
     )
 
 
@@ -148,7 +159,10 @@ def _with_largest_arm(part: SharingGroup, cost: Cost) -> SharingGroup:
         return part
     arms = part.state.moment_arm
     sizes = [largest_size(arms[block][:, part.rows]) for block in slices(len(arms), BLOCK)]
-    return replace(part, whole={"largest_arm": np.max(sizes, axis=0)})
+    largest = np.max(sizes, axis=0)
+    if part.actuators is not None:
+        largest = np.concatenate([largest, largest_size(part.actuators.arms(part.rows))], axis=1)
+    return replace(part, whole={"largest_arm": largest})
 
 
 def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:
@@ -187,23 +201,39 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
     }
     # the body has compared the angles with its ranges, which may be wider than a turn
     whole = {"joint_angle": None if part.angle is None else part.angle[:, part.rows], **part.whole}
+    muscles, crossed = state.parameters.names, state.parameters.joints_crossed
     if part.most is not None:
         arrays["upper"] = np.maximum(part.most, sharing.least_activation)
+    if part.actuators is not None:
+        arrays = part.actuators.joined(arrays, sharing.least_activation, part.rows)
+        muscles = (*muscles, *part.actuators.columns)
+        crossed = None if crossed is None else np.concatenate([crossed, np.ones(len(part.actuators.senses))])
     if like is not None:
-        lower = np.full(like.lower.shape, sharing.least_activation)
+        lower = arrays.pop("lower", np.full(like.lower.shape, sharing.least_activation))
         return like.with_arrays(**arrays, lower=lower, source_frames=part.source_frames, **whole)
     problem = Problem(
-        **arrays,
-        lower=np.array(sharing.least_activation),
+        **{"lower": np.array(sharing.least_activation), **arrays},
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
-        muscle=state.parameters.names,
+        muscle=muscles,
         dof=part.shared,
         time=None if np.isnan(part.time).all() else part.time,
-        joints_crossed=state.parameters.joints_crossed,
+        joints_crossed=crossed,
         reaction=None if loads is None else loads.components,
         source_frames=part.source_frames,
     )
     return problem.with_arrays(**whole)
+
+
+def refuse_actuators(parts: Sequence[SharingGroup], purpose: str) -> None:
+    """Refuse actuators beside the muscles for a purpose that knows muscles alone."""
+    if names := [name for part in parts if part.actuators is not None for name in part.actuators.names]:
+        raise input_error(
+            "unsupported",
+            where="actuators",
+            problem=f"actuators of the model bear moments beside the muscles: {few(names)}",
+            expected=f"muscles alone, for {purpose}",
+            remedy="leave the actuators out",
+        )
 
 
 def motion_cost(cost: str | Cost) -> Cost:

@@ -176,6 +176,11 @@ class ModelSharingSettings(SharingSettings):
         "coordinates whose moments no muscle must produce, for lack of suitable muscles; none when absent, "
         "except the coordinates of the toes"
     )
+    actuators: tuple[str, ...] | None = setting(
+        "actuators of the model that bear moments beside the muscles: all, or by name (CoordinateActuator, "
+        "TorqueActuator, PathActuator); none when absent",
+        option="--actuators",
+    )
 
 
 class TimeRangeSettings(Settings):

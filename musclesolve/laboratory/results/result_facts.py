@@ -258,6 +258,24 @@ def legs(facts: Facts) -> Rows:
     yield fact("largest_gap", gap, asked=True, optimality=facts.optimality)
 
 
+@of_result
+def actuators(facts: Facts) -> Rows:
+    """State the largest force of each actuator that bears moments beside the muscles."""
+    if "actuator_force" not in facts.result:
+        return
+    force = facts.result["actuator_force"].transpose("time", "actuator")
+    known, peaks = force.values[np.isfinite(force.values).all(axis=1)], dict[str, Any]()
+    if not len(known):
+        return
+    for k, (name, unit) in enumerate(
+        zip(force["actuator"].values, facts.result["actuator_units"].values, strict=True)
+    ):
+        row = int(np.abs(known[:, k]).argmax())
+        peaks[str(name)] = {"peak": float(known[row, k]), "unit": str(unit)}
+    words = [f"{name} {at['peak']:.3g} {at['unit']}" for name, at in peaks.items()]
+    yield fact("actuators", peaks, peaks=shortened(words, 6))
+
+
 def leg_document(leg: LegFacts) -> dict[str, Any]:
     """Return the numbers of frames of a leg by status."""
     return {

@@ -1,95 +1,128 @@
-"""Actuators of an OpenSim model as columns of a force-sharing problem, beside the muscles.
+"""Actuators of an OpenSim model that bear moments beside its muscles: which ones, and their rows of moment arms.
 
-An actuator with the control u in [u_min, u_max] and the optimal force F exerts u F: a CoordinateActuator on its
-coordinate, a TorqueActuator as a couple about an axis, on body A and reversed on body B. Its row of moment arms is the
-generalized force of u F = 1: 1, or axis . (omega_A - omega_B) with the angular velocities for a unit rate of the
-coordinate. Activations of a problem are not negative, so that an actuator has two columns, one for each sense:
-
-    u = a_+ - a_-,    max(u_min, 0) <= a_+ <= max(u_max, 0),    max(-u_max, 0) <= a_- <= max(-u_min, 0) .
-
-A sense that the bounds exclude has no column. Costs take it as a muscle of the strength F [N m, N of a translation].
+A CoordinateActuator acts on its coordinate: its row is the rate of that coordinate for a unit rate of a shared one, 1
+or the slope of a coupler. A TorqueActuator is a couple about an axis, on body A and reversed on body B: axis . (omega_A
+- omega_B) with the angular velocities for a unit rate. A PathActuator is a tension along a path: -dL/dq. Their columns
+in a problem: models/actuator_columns.py.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import check_known
-from musclesolve.errors import InputError, input_error
+from musclesolve._util.messages import check_known, few
+from musclesolve.constants import ALL_ACTUATORS
+from musclesolve.errors import InputError, file_error, input_error
+from musclesolve.models.actuator_columns import ActuatorColumns
+from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.models.opensim.geometry import coordinate_chain, path_blocks, path_system
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.models.opensim.model import Actuator
-from musclesolve.models.opensim.model_body import ModelBody
-from musclesolve.sharing.problem import Problem
+from musclesolve.models.opensim.model import Actuator, OpenSimModel
+from musclesolve.muscles.paths.engine import solve_paths
 
-_SENSES = {"+": 1.0, "-": -1.0}
+_OF_COORDINATE, _OF_TORQUE, _OF_PATH = KINDS = "CoordinateActuator", "TorqueActuator", "PathActuator"
+"""Kinds of actuators that are ideal: their force is the control times optimal_force."""
 
 
-def with_actuators(problem: Problem, body: ModelBody, names: Sequence[str]) -> Problem:
-    """The problem with two columns, NAME+ and NAME-, for each of some actuators of the model.
+def actuator_columns(
+    model: OpenSimModel, motion: CoordinateMotion, dofs: Sequence[str], requested: Sequence[str]
+) -> ActuatorColumns | None:
+    """The requested actuators of a model along a motion, by their effect on m shared coordinates; None without any.
 
     Args:
-        problem: of `body.whole`.
-        body: along its coordinates.
-        names: of coordinate and torque actuators.
+        model: of the actuators.
+        motion: of all coordinates, T frames.
+        dofs: the m shared coordinates.
+        requested: names; or "all", the ideal actuators that apply a force and act on a shared coordinate.
 
     Raises:
         InputError: an unknown actuator or one of another kind, one that is switched off or lacks a part, one whose
-            control has no bounds or can only be 0, or one that moves no shared coordinate.
+            control has no bounds or can only be 0, or one that moves no shared coordinate; none at all among all.
     """
-    check_known(names, "actuator", body.model.actuators, f" in {body.model.name!r}")
-    rows, strength, muscles = list[Array](), list[float](), list[str]()
-    lower, upper = list[float](), list[float]()
-    for name in names:
-        actuator = body.model.actuators[name]
-        _check_parts(body, name, actuator)
-        row = _row(body, name, actuator)
-        _check_controls(body, name, actuator.controls)
-        for sense, sign in _SENSES.items():
-            least, largest = sorted(max(sign * bound, 0.0) for bound in actuator.controls)
-            if largest > 0.0:
-                rows.append(sign * row)
-                strength.append(actuator.optimal_force)
-                lower.append(least)
-                upper.append(largest)
-                muscles.append(f"{name}{sense}")
-    frames, count = len(problem.moment), len(muscles)
-    force = np.array(strength)
-    added: dict[str, Any] = {
-        "moment_arm": np.stack(rows, axis=2),
-        "force_capacity": np.tile(force, (frames, 1)),
-        "max_isometric_force": force,
-        "lower": np.tile(lower, (frames, 1)),
-        "upper": np.tile(upper, (frames, 1)),
-        "fiber_velocity": np.zeros((frames, count)),
-        "fiber_length": np.ones((frames, count)),
-        "optimal_fiber_length": np.ones(count),
-        "joints_crossed": np.ones(count),
-        "passive_force": np.zeros((frames, count)),
-        "fiber_force_capacity": np.tile(force, (frames, 1)),
-        "emg": np.full((frames, count), np.nan),
-        "reaction_matrix": None
-        if problem.reaction_matrix is None
-        else np.zeros((*problem.reaction_matrix.shape[:2], count)),
-    }
-    joined: dict[str, Any] = {}
-    for key, part in added.items():
-        known = getattr(problem, key)
-        if known is not None:
-            wide = np.broadcast_to(known, (frames, problem.n_muscles)) if key in ("lower", "upper") else known
-            joined[key] = np.concatenate([wide, part], axis=-1)
-    return replace(problem, **joined, muscle=(*(problem.muscle or ()), *muscles))
+    if not requested:
+        return None
+    values = coordinate_values(model, motion.by_name(motion.value))
+    of_all = tuple(requested) == (ALL_ACTUATORS,) and ALL_ACTUATORS not in model.actuators
+    if of_all:
+        named = [name for name, each in model.actuators.items() if each.enabled and each.kind in KINDS]
+    else:
+        named = list(dict.fromkeys(requested))
+        check_known(named, "actuator", model.actuators, f" in {model.name!r}", model.file)
+    rows, names = list[Array](), list[str]()
+    for name in named:
+        actuator = model.actuators[name]
+        _check_parts(model, name, actuator)
+        row = _row(model, values, dofs, actuator)
+        if np.abs(row).max(initial=0.0) > 0.0:
+            _check_controls(model, name, actuator.controls)
+            rows.append(row)
+            names.append(name)
+        elif not of_all:
+            raise input_error(
+                "conflict",
+                where=name,
+                problem=f"the actuator {name} moves none of the shared coordinates {', '.join(dofs)}",
+                expected="an actuator that exerts a moment about one of them",
+                remedy="share its coordinate, or leave the actuator out",
+            )
+    if not names:
+        raise file_error(
+            "conflict",
+            model.file,
+            f"no actuator of the model moves a shared coordinate; it has {few(list(model.actuators)) or 'none'}",
+            "an actuator that exerts a moment about one of them",
+            "leave the actuators out, or share their coordinates",
+        )
+    chosen = [model.actuators[name] for name in names]
+    return ActuatorColumns(
+        tuple(names),
+        tuple("N m" if _turns(model, actuator) else "N" for actuator in chosen),
+        np.stack(rows, axis=2),
+        np.array([actuator.optimal_force for actuator in chosen]),
+        np.array([actuator.controls for actuator in chosen]),
+    )
 
 
-def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -> None:
+def actuator_notes(model: OpenSimModel, dofs: Sequence[str], acting: ActuatorColumns | None) -> list[str]:
+    """Sentences on the actuators that bear moments, and on those that could and are not requested."""
+    used = () if acting is None else acting.names
+    resting = [
+        f"{name} ({each.kind}{f' of {each.coordinate}' * bool(each.coordinate)})"
+        for name, each in model.actuators.items()
+        if each.enabled and name not in used and _may_act(model, each, dofs)
+    ]
+    notes = [f"Actuators of the model bear moments beside the muscles: {few(used, 6)}."] if used else []
+    if resting:
+        notes.append(f"{RESTING}: {few(resting, 6)}.")
+    return notes
+
+
+RESTING = "Actuators of the model exert no force, as --actuators does not request it"
+"""Begin of the note on actuators that could bear moments."""
+
+
+def _may_act(model: OpenSimModel, actuator: Actuator, dofs: Sequence[str]) -> bool:
+    """Whether an actuator may bear the moment of a shared coordinate."""
+    if actuator.path is not None:
+        return bool(model.independent(model.crossed(actuator.path)) & set(dofs))
+    return not actuator.coordinate or bool(model.independent([actuator.coordinate]) & set(dofs))
+
+
+def _turns(model: OpenSimModel, actuator: Actuator) -> bool:
+    """Whether the force of an actuator is a moment."""
+    if actuator.kind == _OF_COORDINATE:
+        return model.coordinates[actuator.coordinate].rotational
+    return actuator.kind == _OF_TORQUE
+
+
+def _check_controls(model: OpenSimModel, name: str, controls: tuple[float, float]) -> None:
     """Refuse bounds of a control that are not finite, in the wrong order, or both zero."""
     smallest, largest = controls
     if not np.isfinite(controls).all():
         raise input_error(
             "bad_value",
-            file=body.model.file,
+            file=model.file,
             where=name,
             problem=f"the actuator {name} has no bounds of its control",
             expected="min_control and max_control in the model",
@@ -98,7 +131,7 @@ def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -
     if smallest > largest:
         raise input_error(
             "bad_value",
-            file=body.model.file,
+            file=model.file,
             where=name,
             problem=f"min_control {smallest:g} of the actuator {name} is above its max_control {largest:g}",
             expected="min_control <= max_control",
@@ -107,7 +140,7 @@ def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -
     if smallest == largest == 0.0:
         raise input_error(
             "bad_value",
-            file=body.model.file,
+            file=model.file,
             where=name,
             problem=f"the actuator {name} cannot exert a force: its min_control and max_control are 0",
             expected="a control that can differ from 0",
@@ -115,30 +148,44 @@ def _check_controls(body: ModelBody, name: str, controls: tuple[float, float]) -
         )
 
 
-def _check_parts(body: ModelBody, name: str, actuator: Actuator) -> None:
+def _check_parts(model: OpenSimModel, name: str, actuator: Actuator) -> None:
     """Refuse an actuator that is switched off, of another kind, or lacks a part that its force needs."""
-    model = body.model
-    if actuator.kind not in ("CoordinateActuator", "TorqueActuator"):
+    if actuator.kind not in KINDS:
         raise input_error(
             "unsupported",
             file=model.file,
             where=name,
             problem=f"{name} is a {actuator.kind}",
-            expected="a CoordinateActuator or a TorqueActuator",
+            expected=f"one of {', '.join(KINDS)}",
             remedy="leave it out of the actuators",
         )
-    is_torque = actuator.kind == "TorqueActuator"
+    is_torque = actuator.kind == _OF_TORQUE
     parts = dict(zip(("bodyA", "bodyB"), actuator.bodies, strict=True))
     known: Collection[str] = model.body_number if is_torque else model.coordinates
-    for tag, part in (parts if is_torque else {"coordinate": actuator.coordinate}).items():
+    needed = parts if is_torque else {"coordinate": actuator.coordinate}
+    if actuator.kind == _OF_PATH:
+        needed = {}
+    for tag, part in needed.items():
         if part:
             check_known([part], tag, known, f" of the actuator {name} in the model", model.file, name)
         else:
-            raise _lacks(body, name, actuator, tag, f"its name in <{tag}>, such as {next(iter(known))}")
+            raise _lacks(model, name, actuator, tag, f"its name in <{tag}>, such as {next(iter(known))}")
     if is_torque and actuator.axis is None:
         raise _lacks(
-            body, name, actuator, "axis", "a direction that is not 0 0 0, such as <axis>0 0 1</axis>"
+            model, name, actuator, "axis", "a direction that is not 0 0 0, such as <axis>0 0 1</axis>"
         )
+    if actuator.kind == _OF_PATH:
+        if actuator.path is None:
+            raise _lacks(model, name, actuator, "path", "a GeometryPath")
+        if lacking := model.lacks(actuator.path):
+            raise input_error(
+                "unsupported",
+                file=model.file,
+                where=name,
+                problem=f"the path of the actuator {name} needs {', '.join(lacking)}",
+                expected="points and wrap objects of the kinds that are supported",
+                remedy="leave it out of the actuators",
+            )
     if not actuator.enabled:
         raise input_error(
             "conflict",
@@ -159,11 +206,11 @@ def _check_parts(body: ModelBody, name: str, actuator: Actuator) -> None:
         )
 
 
-def _lacks(body: ModelBody, name: str, actuator: Actuator, part: str, expected: str) -> InputError:
+def _lacks(model: OpenSimModel, name: str, actuator: Actuator, part: str, expected: str) -> InputError:
     """The error of an actuator without one of its parts."""
     return input_error(
         "bad_model",
-        file=body.model.file,
+        file=model.file,
         where=name,
         problem=f"the {actuator.kind} {name} has no {part}",
         expected=expected,
@@ -171,27 +218,22 @@ def _lacks(body: ModelBody, name: str, actuator: Actuator, part: str, expected: 
     )
 
 
-def _row(body: ModelBody, name: str, actuator: Actuator) -> Array:
-    """Generalized forces (T, m) of a unit of the actuator on the shared coordinates."""
-    dofs = body.whole.shared
-    values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
-    if actuator.kind == "CoordinateActuator":
-        row = np.tile([float(dof == actuator.coordinate) for dof in dofs], (len(values), 1))
-    else:
-        assert actuator.axis is not None  # refused by _check_parts
-        motion = body_motion(body.model, values, dofs)
-        first, last = (body.model.body_number[each] for each in actuator.bodies)
-        axis = np.broadcast_to(actuator.axis, (len(values), 3))
-        if not actuator.is_global:
-            axis = motion.rotation[:, first] @ actuator.axis
-        spin = motion.twist[:, :, first, :3] - motion.twist[:, :, last, :3]
-        row = np.einsum("tk,tmk->tm", axis, spin)
-    if not np.abs(row).max(initial=0.0) > 0.0:
-        raise input_error(
-            "conflict",
-            where=name,
-            problem=f"the actuator {name} moves none of the shared coordinates {', '.join(dofs)}",
-            expected="an actuator that exerts a moment about one of them",
-            remedy="share its coordinate, or leave the actuator out",
-        )
-    return np.asarray(row)
+def _row(model: OpenSimModel, values: Array, dofs: Sequence[str], actuator: Actuator) -> Array:
+    """Generalized forces (T, m) of a unit of an actuator on some coordinates, for values (T, K) of all coordinates."""
+    if actuator.kind == _OF_COORDINATE:
+        return coordinate_chain(model, values, dofs)[:, model.coordinate_number[actuator.coordinate]]
+    if actuator.path is not None:
+        system = path_system(model, (actuator.path,))
+        blocks = [
+            system.arms(solve_paths(*paths), poses, dofs)[:, :, 0]
+            for _, poses, paths in path_blocks(system, values)
+        ]
+        return np.concatenate(blocks)
+    assert actuator.axis is not None  # refused by _check_parts
+    motion = body_motion(model, values, dofs)
+    first, last = (model.body_number[each] for each in actuator.bodies)
+    axis = np.broadcast_to(actuator.axis, (len(values), 3))
+    if not actuator.is_global:
+        axis = motion.rotation[:, first] @ actuator.axis
+    spin = motion.twist[:, :, first, :3] - motion.twist[:, :, last, :3]
+    return np.einsum("tk,tmk->tm", axis, spin)

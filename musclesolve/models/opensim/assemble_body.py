@@ -6,13 +6,16 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Indices, within
+from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import sides_of
 from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 from musclesolve.errors import file_error
+from musclesolve.models.actuator_columns import ActuatorColumns
 from musclesolve.models.body import Sharing, SharingGroup
 from musclesolve.models.knee import quadriceps
+from musclesolve.models.opensim.actuators import actuator_columns, actuator_notes
 from musclesolve.models.opensim.coordinate_motion import Source, beyond_ranges, coordinate_motion
 from musclesolve.models.opensim.external_loads import feet_of
 from musclesolve.models.opensim.load_dynamics import (
@@ -189,6 +192,11 @@ def model_body(
         usual = settings.sharing
         cost, solver = find_cost(usual.cost), find_solver(usual.solver)
         sharing = Sharing(cost, solver, chosen.tendon, usual.reserve_weight, usual.least_activation)
+    requested = settings.sharing.actuators
+    actuators = actuator_columns(model, motion, choice.dofs, one_or_several(requested) if requested else ())
+    notes += actuator_notes(model, choice.dofs, actuators)
+    if actuators is not None and loads is not None:
+        notes += _without_actuators(model, actuators)
     whole = SharingGroup(
         sides=sides_of(choice.dofs),
         dofs=choice.dofs,
@@ -200,10 +208,16 @@ def model_body(
         loads=loads,
         angle=angle,
         rate=speed,
+        actuators=actuators,
     )
 
-    groups = separate_groups(choice.acts)
-    parts = tuple(_part(model, dynamics, whole, dofs, columns) for dofs, columns in groups)
+    acts, count = choice.acts, len(choice.muscles)
+    if actuators is not None:
+        acts = np.concatenate([acts, actuators.acts], axis=1)
+    parts = tuple(
+        _part(model, dynamics, whole, dofs, columns[columns < count], columns[columns >= count] - count)
+        for dofs, columns in separate_groups(acts)
+    )
     if dynamics is not None:
         every = np.ones(len(usable), bool) if motion.unknown is None else ~motion.unknown
         parts = tuple(
@@ -275,11 +289,24 @@ def _axes_notes(model: OpenSimModel, with_moments: bool, predicted: bool) -> lis
 
 
 def _part(
-    model: OpenSimModel, dynamics: LoadDynamics | None, whole: SharingGroup, dofs: Indices, muscles: Indices
+    model: OpenSimModel,
+    dynamics: LoadDynamics | None,
+    whole: SharingGroup,
+    dofs: Indices,
+    muscles: Indices,
+    actuators: Indices,
 ) -> SharingGroup:
-    """Select some coordinates, and the muscles that act on them alone, by their numbers in the whole part."""
+    """Select some coordinates, and muscles and actuators that act on them alone, by their numbers in the whole part."""
     loads = whole.loads
     if loads is not None and dynamics is not None:
         joints = shared_joints(model, [whole.dofs[k] for k in dofs])
         loads = dynamics.joint_loads(joints, [whole.state.parameters.names[k] for k in muscles])
-    return whole.part(dofs, muscles, loads)
+    return whole.part(dofs, muscles, loads, actuators)
+
+
+def _without_actuators(model: OpenSimModel, actuators: ActuatorColumns) -> list[str]:
+    """A note on actuators along a path, whose pull presses joints and is not in the forces of joints."""
+    pulling = [name for name in actuators.names if model.actuators[name].path is not None]
+    if not pulling:
+        return []
+    return [f"Contact forces of the joints do not contain the pull of the path actuators {few(pulling, 6)}."]

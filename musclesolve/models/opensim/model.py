@@ -238,10 +238,11 @@ class Device:
 
 @dataclass(frozen=True, eq=False)
 class Actuator:
-    """An actuator without a path: its class and coordinate, "" between bodies; optimal force [N m, N] and bounds.
+    """An actuator: its class and coordinate, "" between bodies; optimal force [N m, N] and bounds of its control.
 
     bodies, axis (3,): of a TorqueActuator on the first body, reversed on the second; axis in the ground, or in the
-    first body if not is_global, None if the file has none. enabled: whether it applies a force in the model.
+    first body if not is_global, None if the file has none. enabled: whether it applies a force in the model. path: of a
+    PathActuator.
     """
 
     kind: str
@@ -252,6 +253,7 @@ class Actuator:
     axis: Array | None = None
     is_global: bool = True
     enabled: bool = True
+    path: OpenSimPath | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +305,7 @@ class OpenSimModel:
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
     needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
     and ligaments. pathless: muscles whose path is of an unsupported kind, until a function is given for it. actuators:
-    without a path, by name.
+    ideal and others, by name.
     """
 
     name: str
@@ -400,16 +402,16 @@ class OpenSimModel:
     @cached_property
     def crossing(self) -> Mapping[str, frozenset[str]]:
         """The independent coordinates that the length of each muscle depends on, locked ones included."""
-        return {name: self.independent(self._crossed(muscle)) for name, muscle in self.muscles.items()}
+        return {name: self.independent(self.crossed(muscle)) for name, muscle in self.muscles.items()}
 
     def bodies_of(self, muscle: OpenSimPath) -> frozenset[str]:
         """Bodies of the points and wrap objects of a path."""
         used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
         return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
 
-    def _crossed(self, muscle: OpenSimMuscle) -> frozenset[str]:
-        """Coordinates between the bodies of a muscle, and coordinates of its moving and conditional points."""
-        if muscle.by_function is not None:
+    def crossed(self, muscle: OpenSimPath) -> frozenset[str]:
+        """Coordinates between the bodies of a path, and coordinates of its moving and conditional points."""
+        if isinstance(muscle, OpenSimMuscle) and muscle.by_function is not None:
             return frozenset(muscle.by_function.coordinates)
         moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
         conditions = {point.condition[0] for point in muscle.points if point.condition}
@@ -438,17 +440,17 @@ class OpenSimModel:
     @cached_property
     def _with_lacks(self) -> list[tuple[OpenSimMuscle, list[str]]]:
         """The muscles, each with what it needs and is not supported."""
-        pairs = []
-        for muscle in self.muscles.values():
-            surfaces = (wrap.surface for wrap in muscle.wraps)
-            lacking = [f"wrap object {surface}" for surface in surfaces if surface not in self.surfaces]
-            lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
-            lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
-            crossed = self._crossed(muscle)
-            driving = (constraint for constraint in self.other_constraints if constraint.driven & crossed)
-            lacking += [f"constraint {driver.name}" for driver in driving]
-            pairs.append((muscle, lacking))
-        return pairs
+        return [(muscle, self.lacks(muscle)) for muscle in self.muscles.values()]
+
+    def lacks(self, path: OpenSimPath) -> list[str]:
+        """Names of parts that a path needs and that are not supported."""
+        surfaces = (wrap.surface for wrap in path.wraps)
+        lacking = [f"wrap object {surface}" for surface in surfaces if surface not in self.surfaces]
+        lacking += [f"path of {path.name}"] * (f"path of {path.name}" in self.unsupported)
+        lacking += [f"body {body}" for body in sorted(self.bodies_of(path) - self.reachable)]
+        crossed = self.crossed(path)
+        driving = (constraint for constraint in self.other_constraints if constraint.driven & crossed)
+        return [*lacking, *(f"constraint {driver.name}" for driver in driving)]
 
     def require_paths(self, without: Collection[str] = ()) -> None:
         """Check that every other muscle of the file has a path of points.

@@ -1,15 +1,12 @@
 """The force-sharing problem of an OpenSim model, and the body of which it is the problem."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.checks import one_or_several
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.models.body import Sharing
 from musclesolve.models.body_sharing import sharing_problem, solver_search
-from musclesolve.models.opensim.actuators import with_actuators
 from musclesolve.models.opensim.assemble_body import model_body
 from musclesolve.models.opensim.coordinate_motion import Source
 from musclesolve.models.opensim.model import OpenSimModel
@@ -27,7 +24,6 @@ def opensim_problem(
     coordinates: Source,
     moments: Source | None = None,
     side: str = "both",
-    actuators: str | Sequence[str] = (),
     **choices: Any,
 ) -> Problem:
     """Make the force-sharing problem of an OpenSim model, such as ``ms.opensim_problem("M.osim", "ik.mot", "id.sto")``.
@@ -47,11 +43,11 @@ def opensim_problem(
             parent frame; arrays belong to the rates of the coordinates. Forces of coordinates driven by couplers are
             added (moments.py). None with `loads`.
         side: "r", "l" or "both": leaves out names that end in _l or _r.
-        actuators: names of coordinate and torque actuators of the model, which bear moments beside the muscles, with
-            their optimal force and bounds: each is a "muscle" NAME+ and one NAME- of the problem, [N m] (actuators.py).
         choices: settings of the trial file of a model by keyword, which are the options of `share`
-            (docs/command_line.md): dofs, muscles, passive, loads and others. `person` may be what `read_person`
-            returns. tendon="elastic" holds for `share_model` alone, which then solves the whole motion at once.
+            (docs/command_line.md): dofs, muscles, passive, loads and others. Each of the `actuators` is a "muscle"
+            NAME+ and one NAME- of the problem, with its optimal force and bounds (models/actuator_columns.py).
+            `person` may be what `read_person` returns. tendon="elastic" holds for `share_model` alone, which then
+            solves the whole motion at once.
 
     Raises:
         TypeError: there is no such setting.
@@ -62,9 +58,7 @@ def opensim_problem(
     if settings.muscles.tendon != RIGID:
         raise input_error("models.problem_single_frames", where="tendon", tendon=settings.muscles.tendon)
     body = model_body(model, coordinates, moments, settings, side=side)
-    problem = sharing_problem(body.whole, body.sharing)
-    named = tuple(one_or_several(actuators))
-    return with_actuators(problem, body, named) if named else problem
+    return sharing_problem(body.whole, body.sharing)
 
 
 def sharing_body(

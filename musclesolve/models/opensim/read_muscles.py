@@ -6,6 +6,7 @@ strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the 
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -298,7 +299,7 @@ def read_muscles(
     """Every force of the model with a path and fibers, those with a path of an unsupported kind, devices, actuators.
 
     Obstacles of paths are added to the surfaces.
-    Other forces, except actuators without a path, become `unsupported`. Muscles may be in the set of forces and among
+    Other forces become `unsupported`. Muscles may be in the set of forces and among
     the components of the model.
     """
     muscles, pathless = dict[str, OpenSimMuscle](), dict[str, OpenSimMuscle]()
@@ -336,15 +337,17 @@ def read_muscles(
             else:
                 pathless[element.name] = read
                 context.unsupported.setdefault(f"path of {element.name}", path.tag if path else "none")
-        elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
+        elif element.tag.endswith("Actuator"):
+            drawn = path is not None and path.tag == "GeometryPath"
+            line = _path(context, element, path) if path is not None and drawn else None
+            actuators[element.name] = replace(_actuator(context, element), path=line)
+        elif context.flag(element, "appliesForce", True):
             line = _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
             device = read_device(context, element, line, coordinates)
             if device is None:
                 context.unsupported[f"force {element.name}"] = element.tag
             else:
                 devices.append(device)
-        elif element.tag.endswith("Actuator") and path is None:
-            actuators[element.name] = _actuator(context, element)
     if moved := [name for name, muscle in muscles.items() if _moves_beside_its_body(muscle)]:
         context.notes.append(
             f"Moment arms are the derivatives of the lengths: OpenSim's leave out that points of {few(moved)} move "
@@ -362,7 +365,7 @@ def _moves_beside_its_body(muscle: OpenSimMuscle) -> bool:
 
 
 def _actuator(context: Context, element: Element) -> Actuator:
-    """An actuator without a path."""
+    """An actuator, without its path."""
     between = (last_part(element.text_of("bodyA")), last_part(element.text_of("bodyB")))
     axis = element.vector_in("axis", 0.0) if element.tag == "TorqueActuator" else np.zeros(3)
     size = float(np.linalg.norm(axis))

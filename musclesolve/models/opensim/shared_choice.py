@@ -185,11 +185,6 @@ def shared_choice(
         "Muscles left out, which act on no shared coordinate: {}.": [
             name for name in candidates if name not in acting
         ],
-        "Actuators of the model exert no force, and the muscles bear the whole moment: {}.": [
-            f"{name} ({each.kind}{f' of {each.coordinate}' * bool(each.coordinate)})"
-            for name, each in model.actuators.items()
-            if each.enabled and (not each.coordinate or each.coordinate in shared)
-        ],
         "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
             part for name, part in elements.items() if _is_contact(name, model)
         ],

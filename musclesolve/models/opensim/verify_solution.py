@@ -31,6 +31,7 @@ from musclesolve._util.messages import check_keywords, count_of, few
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
 from musclesolve.models.body_sharing import sharing_problem
+from musclesolve.models.opensim.actuators import RESTING
 from musclesolve.models.opensim.coordinate_motion import Source, as_table
 from musclesolve.models.opensim.foreign_solution import (
     CMC,
@@ -667,6 +668,14 @@ def _body_of(
 ) -> ModelBody:
     """The body of the muscles in the table, along the coordinates; moments are zero where none are given."""
     stated = dict(choices)
+    if stated.get("actuators"):
+        raise input_error(
+            "conflict",
+            where="actuators",
+            problem="actuators beside the muscles, of a table that is verified",
+            expected="the actuators of the table, which are compared as they are",
+            remedy="leave the actuators out",
+        )
     if coordinates is None:
         if not table.value:
             raise input_error(
@@ -818,7 +827,7 @@ def _reserves(
 def _other_than_of(table: ForeignSolution, model: OpenSimModel, notes: Sequence[str]) -> list[str]:
     """Notes of a body, without the one on actuators that exert no force where the table has them all."""
     has_all = {name for name, each in model.actuators.items() if each.enabled} <= set(table.actuator)
-    return [note for note in notes if not (has_all and str(note).startswith("Actuators of the model"))]
+    return [note for note in notes if not (has_all and str(note).startswith(RESTING))]
 
 
 def _bounds(body: ModelBody, activation: Array, least: float | None, notes: list[str]) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from musclesolve.laboratory.motion.signals.emg_envelope import mirrored
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.recording.trial_settings import EmgSettings
 from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
-from musclesolve.models.body_sharing import sharing_problem
+from musclesolve.models.body_sharing import refuse_actuators, sharing_problem
 from musclesolve.sharing.analysis.cost_fit import REACH, Agreement
 from musclesolve.sharing.analysis.cost_fit import fit_cost as sharing_fit_cost
 from musclesolve.sharing.cost.cost_base import Cost
@@ -97,6 +97,7 @@ def emg_parts(
         measured, gait = body.emg, body.gait if isinstance(body, RecordedBody) else None
         assert measured is not None
         for part in body.parts:
+            refuse_actuators([part], "a cost from EMG")
             names = part.state.parameters.names
             if not any(set(of) <= set(names) for of in measured.muscles):
                 continue

@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.body_sharing import motion_problem, share_part
+from musclesolve.models.body_sharing import motion_problem, refuse_actuators, share_part
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
@@ -76,6 +76,7 @@ class PartMuscles:
     """A part of a body with changeable muscle parameters, which keeps its last optimum as the next start."""
 
     def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
+        refuse_actuators([part], "a calibration")
         self.part, self.sharing = part if sharing.reads_reactions else replace(part, loads=None), sharing
         self.names = part.state.parameters.names
         self.elastic = sharing.elastic

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.models.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.models.body_sharing import sharing_problem
+from musclesolve.models.body_sharing import refuse_actuators, sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Parameters, Power, SoftRows, Term
 from musclesolve.sharing.problem import Problem
@@ -279,6 +279,7 @@ def torque_against(
     Returns:
         Torques (T, shared) [N m], and the target (T,) [N] that cooperating muscles would reach, NaN without a solution.
     """
+    refuse_actuators([part], "the torques of a device")
     problem = sharing_problem(part, sharing)
     frames = problem.n_frames
     torque = np.zeros((frames, problem.n_dof))
@@ -335,6 +336,7 @@ def _solve_with_torques(
     part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None
 ) -> tuple[Problem, Solution, int, Array, Array]:
     """The problem of the muscles, the solution with torques, and number, columns and sizes of the torques."""
+    refuse_actuators([part], "the torques of a device")
     problem, weight = sharing_problem(part, sharing), 0.0
     if target is not None:
         usual = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")

@@ -135,7 +135,7 @@ def margins(
     chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
     strengths_of = [
-        strength_margin(part.problem, there, possible).strength
+        strength_margin(part.whole_problem, there, possible).strength
         for part, possible in zip(now.parts, counted, strict=True)
         if (there := [name for name in followed if name in part.state.parameters.names])
     ]
@@ -154,7 +154,7 @@ def margins(
     arrays = _path(now, counted, followed, strengths, force_unit(base)[0])
     tightest = {name: (part, at.tightest) for name, (part, at) in tests.items() if margin[name] > 0}
     missing = {
-        name: _missing(part.problem, tests[name][1], frame, muscles_named(name, base))
+        name: _missing(part.whole_problem, tests[name][1], frame, muscles_named(name, base))
         for name, (part, frame) in tightest.items()
     }
     time = body.time
@@ -214,7 +214,7 @@ def _activation_limits(
     for name, (part, _) in margin_of.items():
         if part.state.passive_force.any():
             muscles = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
-            limits[name] = greatest(strength_margin(part.problem, muscles, of="activation").strength)
+            limits[name] = greatest(strength_margin(part.whole_problem, muscles, of="activation").strength)
     return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
@@ -226,7 +226,7 @@ def _assistance(dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequ
         for dof in part.part.shared:
             torque[possible, dofs.index(dof)] = 0.0
             if lacking.size:
-                torque[lacking, dofs.index(dof)] = least_assistance(part.problem.frames(lacking), dof)
+                torque[lacking, dofs.index(dof)] = least_assistance(part.whole_problem.frames(lacking), dof)
     return {"assistance": (("time", "dof"), torque)}
 
 
@@ -243,7 +243,7 @@ def _pairs(
         named = [name for name, muscles in groups.items() if set(muscles) <= set(part.state.parameters.names)]
         for one, other in combinations(named, 2):
             both = [*groups[one], *groups[other]]
-            pairs[f"{one} + {other}"] = greatest(strength_margin(part.problem, both, possible).strength)
+            pairs[f"{one} + {other}"] = greatest(strength_margin(part.whole_problem, both, possible).strength)
     return {"pair": (("pair",), list(pairs)), "pair_margin": (("pair",), np.array(list(pairs.values())))}
 
 
@@ -281,7 +281,7 @@ def _margins_of(
         }
         several = {name: muscles for name, muscles in present.items() if len(set(muscles)) > 1}
         for name, muscles in (several | {name: [name] for name in of_part}).items():
-            margin = strength_margin(part.problem, muscles, possible)
+            margin = strength_margin(part.whole_problem, muscles, possible)
             # the part with the greatest need decides for a group of several parts
             if name not in tested or greatest(margin.strength) > greatest(tested[name][1].strength):
                 tested[name] = part, margin

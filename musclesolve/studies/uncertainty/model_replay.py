@@ -25,6 +25,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.constants import RIGID
 from musclesolve.laboratory.bodies.measured_body import MeasuredModel
 from musclesolve.models.body import JointLoads, SharingGroup
+from musclesolve.models.body_sharing import refuse_actuators
 from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.models.opensim.geometry import fiber_path_lengths
@@ -73,6 +74,7 @@ class ModelReplay(replay.Replay):
     @classmethod
     def from_body(cls, prepared: MeasuredModel, sd: Mapping[str, float]) -> Self:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
+        refuse_actuators(prepared.parts, "the uncertainty of a result")
         # the free rotational coordinates: all of them with loads, else those that the muscles depend on
         model = prepared.model
         free = set(model.independent(prepared.motion.names))

@@ -143,3 +143,44 @@ def test_without_a_request_actuators_exert_no_force(tmp_path: Path) -> None:
     plain = ms.read_osim(recorded("opensim_models") / "arm26.osim")
     other = inverse_dynamics(plain, model_motion(plain, np.array([0.0, 1.0]), still, still, still))
     np.testing.assert_array_equal(inverse_dynamics(model, motion).force, other.force)
+
+
+CABLE = (
+    '<PathActuator name="cable"><GeometryPath><PathPointSet><objects>'
+    '<PathPoint name="c1"><socket_parent_frame>/bodyset/r_humerus</socket_parent_frame><location>0.03 -0.1 0</location>'
+    '</PathPoint><PathPoint name="c2"><socket_parent_frame>/bodyset/r_ulna_radius_hand</socket_parent_frame>'
+    "<location>0.03 -0.1 0</location></PathPoint></objects></PathPointSet></GeometryPath>"
+    "<optimal_force>200</optimal_force><min_control>0</min_control><max_control>1</max_control></PathActuator>"
+)
+
+
+def test_a_path_actuator_has_the_moments_of_opensim(tmp_path: Path) -> None:
+    model = arm26(tmp_path, CABLE)
+    assert model.unsupported == {}
+    problem = ms.opensim_problem(model, ANGLES, moments(5.0), actuators="cable", **CHOICE)
+    assert problem.muscle is not None and problem.muscle[-1] == "cable+"
+    row, dofs = problem.moment_arm[0, :, -1], list(problem.dof)
+    assert abs(row[dofs.index("r_elbow_flex")]) > 0.01
+    names = list(model.coordinates)
+    pose = [[float(ANGLES[name][0]) for name in names]]
+    none = np.zeros((1, len(names)))
+    (theirs,) = answers(task("actuator", model.file, names, pose, none, force="cable", control=1.0))
+    np.testing.assert_allclose(200.0 * row[[dofs.index(name) for name in names]], theirs, atol=1e-6)
+
+
+def test_all_are_the_ones_that_act_on_shared_coordinates(tmp_path: Path) -> None:
+    model = arm26(tmp_path, MOTOR, TORQUE, CABLE)
+    problem = ms.opensim_problem(model, ANGLES, moments(5.0), actuators="all", **CHOICE)
+    added = ["motor+", "motor-", "tq+", "tq-", "cable+"]
+    assert problem.muscle is not None and list(problem.muscle[-5:]) == added
+    some = ms.opensim_problem(
+        arm26(tmp_path, MOTOR.replace("r_elbow_flex", "r_shoulder_elev"), TORQUE),
+        ANGLES,
+        moments(5.0),
+        actuators="all",
+        dofs="r_elbow_flex",
+        **CHOICE,
+    )
+    assert some.muscle is not None and list(some.muscle[-2:]) == ["tq+", "tq-"]
+    with refused("conflict", "no actuator of the model"):
+        ms.opensim_problem(arm26(tmp_path), ANGLES, moments(5.0), actuators="all", **CHOICE)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import SIDE_NAMES, has_side
+from musclesolve._util.sides import SIDE_NAMES, has_side, split_side
 from musclesolve.laboratory.plotting.page.chart import Chart, Panel
 from musclesolve.laboratory.plotting.page.chart_figure import charted, charted_of_arrays
 from musclesolve.laboratory.plotting.page.curves import Legs, time_axis
@@ -98,6 +98,27 @@ def reserves(facts: Facts) -> Chart:
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
     shown = _reserves(legs, coordinate_stems(facts.result))
     chart = Chart(legs.x, legs.result, title, shown, row=0.2 if legs.incomplete else 0.08)
+    legs.legend(chart, events=True)
+    return chart
+
+
+@charted_of_arrays()
+def actuator_moments(facts: Facts) -> Chart:
+    """Moments that actuators of a model bear beside the muscles [N m], of the coordinates where they bear any."""
+    legs = Legs.from_result(facts.result, analyzed=False)
+    moment, events = legs.result["actuator_moment"], legs.event_lines()
+    borne = np.nan_to_num(moment.transpose("time", "dof").values).any(axis=0)
+    acting = [str(name) for name in moment["dof"].values[borne]]
+    shown = [
+        Panel(
+            f"{stem.replace('_', ' ')}, moment of actuators",
+            [*events, *legs.curves_of_both(stem, moment)],
+            "N m",
+            least=SMALLEST_SCALE,
+        )
+        for stem in dict.fromkeys(split_side(name)[0] for name in acting)
+    ]
+    chart = Chart(legs.x, legs.result, "Moments of actuators beside the muscles", shown, row=0.2)
     legs.legend(chart, events=True)
     return chart
 

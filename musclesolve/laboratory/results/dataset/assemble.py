@@ -199,6 +199,7 @@ def frame_variables(analysis: MeasuredAnalysis, axes: dict[str, Array]) -> dict[
     """The variables of every body whose frames do not depend on each other; axes: see `Labels.segment_axes`."""
     return {
         **_of_dofs(analysis),
+        **_of_actuators(analysis),
         **_of_muscles(analysis),
         **_of_sides(analysis),
         **_components(analysis, axes),
@@ -240,6 +241,10 @@ def labeled(
         **columns,
         **labels.coordinates,
     }
+    if columns_of := [part.part.actuators for part in parts if part.part.actuators is not None]:
+        coordinates["actuator"] = [name for of_part in columns_of for name in of_part.names]
+        units = [unit for of_part in columns_of for unit in of_part.units]
+        coordinates["actuator_units"] = ("actuator", units)
     if body.joints:
         coordinates |= {"joint": list(body.joints)}
     if "contact_force_component" in variables:
@@ -308,6 +313,8 @@ def _of_dofs(analysis: MeasuredAnalysis) -> dict[str, Variable]:
         # the order of the sums depends on that of the numbers in memory
         arm = np.ascontiguousarray(part.state.moment_arm)
         left = moment[:, rows] - np.einsum("tkm,tm->tk", arm, part.tension)
+        if (borne := part.actuator_moment) is not None:
+            left -= borne
         unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
         unassigned[:, shared], reserve[:, shared] = np.where(np.isfinite(lacking), 0.0, np.nan), lacking
     arrays = {
@@ -318,6 +325,22 @@ def _of_dofs(analysis: MeasuredAnalysis) -> dict[str, Variable]:
         "unassigned_moment": unassigned,
     }
     return {name: (("time", "dof"), values) for name, values in arrays.items()}
+
+
+def _of_actuators(analysis: MeasuredAnalysis) -> dict[str, Variable]:
+    """Forces of actuators beside the muscles, and their moments at all degrees of freedom; none without any."""
+    acting = [part for part in analysis.parts if part.actuator_force is not None]
+    if not acting:
+        return {}
+    row = {name: k for k, name in enumerate(analysis.body.dofs)}
+    moment = np.zeros_like(analysis.body.moment)
+    for part in acting:
+        moment[:, [row[dof] for dof in part.part.dofs]] = part.actuator_moment
+    forces = [part.actuator_force for part in acting if part.actuator_force is not None]
+    return {
+        "actuator_moment": (("time", "dof"), moment),
+        "actuator_force": (("time", "actuator"), np.concatenate(forces, axis=1)),
+    }
 
 
 def _of_muscles(analysis: MeasuredAnalysis) -> dict[str, Variable]:

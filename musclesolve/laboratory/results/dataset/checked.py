@@ -165,13 +165,15 @@ def check_moments(result: xr.Dataset) -> None:
     """Refuse a result whose numbers contradict each other in frames with a valid solution.
 
     A tendon force is F = a F_c + F_p (activation, capacity, passive force), and the moments about the shared degrees of
-    freedom are sum_m r_m F_m + reserve. A result that lacks one of them is not checked.
+    freedom are sum_m r_m F_m + reserve, and moments of actuators where there are any. A result that lacks one of them
+    is not checked.
     """
     if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or not _shared(result).size:
         return
     if set(result["muscle_force"].dims) != {"time", "muscle"}:
         return  # of several costs
-    numbers = result[["muscle_force", *PRODUCED, "valid"]]
+    beside = [name for name in ("actuator_moment",) if name in result]
+    numbers = result[["muscle_force", *PRODUCED, *beside, "valid"]]
     valid: Mask = np.asarray(result["valid"].transpose("time", "side").values.all(axis=1))
     wrong = np.zeros((2, len(valid)), bool)
     for block in slices(len(valid), BLOCK):
@@ -183,6 +185,8 @@ def check_moments(result: xr.Dataset) -> None:
         shared = some.sel(dof=_shared(result))
         arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
         made = np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve)
+        for name in beside:
+            made += np.nan_to_num(shared[name].transpose("time", "dof").values)
         whole = np.einsum("tdm,tm->td", np.abs(arm), np.abs(force))
         for contradicts, off, most in (
             (wrong[0], activation * capacity + passive - force, np.abs(force)),

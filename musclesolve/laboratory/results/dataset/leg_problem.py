@@ -31,7 +31,7 @@ def leg_problem(
 ) -> Problem:
     """Return the force-sharing problem of one leg: the moments of the contractile elements in every frame.
 
-        b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
+        b = joint_moment - moment_arm @ passive_force - actuator_moment,    on the shared degrees of freedom
 
     Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN) and are left out by all solvers. The
     problem holds the data of all costs. A result does not keep the joint reactions of `joint_reaction_squared` and the
@@ -72,6 +72,8 @@ def leg_problem(
     leg = result.sel(dof=dofs, muscle=muscles)
     arm = leg["moment_arm"].values
     needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
+    if "actuator_moment" in leg:
+        needed = needed - leg["actuator_moment"].values
     usable = frames.credible(result, side)
     return Problem(
         moment_arm=arm,
