@@ -38,6 +38,7 @@ from musclesolve.laboratory.report.content.pieces import (
     drawn,
     figures_of,
     from_rich,
+    plain,
 )
 from musclesolve.laboratory.report.content.trial_sections import contact_sources
 from musclesolve.laboratory.report.inputs import (
@@ -279,30 +280,53 @@ def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str
     """A row for each trial; None of a single one."""
     if len(inputs.trials) < 2:
         return None
+    joints, unit = _joints(inputs)
     rows = []
     for trial, top, title in zip(inputs.trials, headlines, titles, strict=True):
         try:
-            numbers = _numbers(trial.facts)
+            numbers = _numbers(trial.facts, joints, unit)
         except DAMAGE:
-            numbers = [DASH] * (3 + len(LEG_JOINTS))
+            numbers = [DASH] * (3 + len(joints))
         rows.append(
             (title, text(trial.base, "subject"), f"{top.judgement.mark} {top.judgement.label}", *numbers)
         )
-    joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
-    columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
-    return PageTable("The trials side by side; contact forces of the right / left leg", columns, rows)
+    of_legs = joints == LEG_JOINTS
+    peaks = [f"{plain(joint)} peak [{unit}]" for joint in joints]
+    valid = "valid leg-frames" if of_legs else "valid frames"
+    columns = ("trial", "subject", "verdict", valid, "speed [m/s]", *peaks, "EMG, median r")
+    sides = "; contact forces of the right / left leg" if of_legs else ""
+    return PageTable(f"The trials side by side{sides}", columns, rows)
 
 
-def _numbers(facts: Facts) -> list[str]:
-    """Valid leg-frames, speed, contact forces and agreement with EMG of a trial."""
+def _joints(inputs: Inputs) -> tuple[tuple[str, ...], str]:
+    """The joints of the overview, hip, knee and ankle where a trial shows legs, and the unit of their forces.
+
+    Forces are in body weights where these are known of every trial with forces of joints.
+    """
+    stems, legs, weighed = dict[str, None](), False, True
+    for trial in inputs.trials:
+        try:
+            peaks = trial.facts.contact_peaks
+            legs |= trial.facts.shows_legs
+        except DAMAGE:
+            continue
+        stems |= dict.fromkeys(peak.stem for peak in peaks)
+        weighed &= all(np.isfinite(peak.body_weights) for peak in peaks)
+    return (LEG_JOINTS if legs else tuple(stems)), "BW" if weighed else "N"
+
+
+def _numbers(facts: Facts, joints: Sequence[str], unit: str) -> list[str]:
+    """Valid frames, speed, contact forces at some joints and agreement with EMG of a trial."""
     speeds = facts.result["walking_speed"].values if "walking_speed" in facts.result else np.empty(0)
     speed = cell(float(np.nanmean(speeds)), 2) if np.isfinite(speeds).any() else DASH
     peaks = [
         " / ".join(
-            cell(peak.body_weights, 2) for peak in facts.contact_peaks if joint_kind(peak.stem) == joint
+            cell(peak.newton, 0) if unit == "N" else cell(peak.body_weights, 2)
+            for peak in facts.contact_peaks
+            if joint in (peak.stem, joint_kind(peak.stem))
         )
         or DASH
-        for joint in LEG_JOINTS
+        for joint in joints
     ]
     both = facts.median_and_mean_correlation
     emg = DASH if both is None else cell(both[0], 2)

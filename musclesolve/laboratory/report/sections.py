@@ -155,7 +155,7 @@ def sections_of(
             {
                 "name": name,
                 "title": spec["title"],
-                "lead": spec.get("lead", ""),
+                "lead": spec.get("lead", "" if trial.of_model else spec.get("lead_of_recording", "")),
                 "content": said,
                 "figures": [] if absent else [figures[key] for key in wanted if key in figures],
                 "said": chosen(trial.table, "", section=name),

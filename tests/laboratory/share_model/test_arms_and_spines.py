@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,24 @@ def test_the_page_of_an_arm_has_no_words_of_legs(arm: tuple[Path, str]) -> None:
         words[m.start() - 40 : m.end() + 20] for m in OF_LEGS.finditer(words.lower())
     ]
     assert "mass of the model" in words and "elbow: contact force, muscles included" in words
+
+
+def test_the_page_of_several_arms_has_their_joints_in_newtons(arm: tuple[Path, str], tmp_path: Path) -> None:
+    """An arm has no ground force, no right and left strip of verdicts, and no side in a table of costs."""
+    path = arm[0] / "result.nc"
+    other = Path(shutil.copy(path, tmp_path / "other.nc"))
+    page = report_page(read_inputs([path, other]))
+    assert "elbow peak [N]" in page and "valid frames" in page
+    for words in (
+        "leg-frames",
+        "[BW]",
+        "No ground force",
+        "right side above left",
+        "distance of every measured point",
+    ):
+        assert words not in page
+    comparison = ms.compare(save_trial(arm), costs=["force_squared", "activation_power"])
+    assert not [title for title in comparison_tables(comparison) if "other" in title]
 
 
 def test_page_and_desk_show_the_peak_of_an_arm_in_newtons(arm: tuple[Path, str]) -> None:

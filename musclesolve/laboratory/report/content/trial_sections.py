@@ -162,7 +162,9 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"{name} ({role.replace('_', ' ')})" for role, name, _ in inputs_of(result) if role != "trial"
         ),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "muscles analyzed": " and ".join(leg.part for leg in trial.facts.legs.values()),
+        "muscles analyzed": " and ".join(leg.part for leg in trial.facts.legs.values())
+        if SIDE_NAMES.keys() & trial.facts.legs.keys()
+        else f"{result.sizes['muscle']}",
         "EMG": f"{channels} channels" if channels else "none in this file",
     }
     remarks = []
@@ -377,8 +379,9 @@ def _groups(facts: Facts) -> PageTable:
             if not np.isfinite(total).any():
                 continue
             at = int(np.nanargmax(total))
+            called = [plain(split_side(name)[0]) if side in SIDE_NAMES else sided(name) for name in names]
             parts = [
-                f"{plain(split_side(names[k])[0])} {100.0 * force[at, k] / total[at]:.0f} %"
+                f"{called[k]} {100.0 * force[at, k] / total[at]:.0f} %"
                 for k in np.argsort(-force[at])[:MAIN_MUSCLES]
                 if force[at, k] > 0.0
             ]

@@ -23,7 +23,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
+from musclesolve.constants import LOADED_FROM_N, NO_LOADS, STANDARD_GRAVITY
 from musclesolve.laboratory.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.checked import (
@@ -34,6 +34,7 @@ from musclesolve.laboratory.results.dataset.checked import (
     of_data_set,
 )
 from musclesolve.laboratory.results.dataset.labels import Skeleton
+from musclesolve.laboratory.results.dataset.result_quantities import shows_legs, text
 
 ON_GROUND, ON_BODY = 1.5, 0.25
 """Half the side [m] of the square that is drawn of a plane."""
@@ -555,6 +556,7 @@ def _missing(result: xr.Dataset, every: int) -> list[str]:
         lacks.append(
             f"No muscles: the result holds no points of their paths; {again.format('path_position')}."
         )
-    if "ground_reaction_force" not in result and "external_force" not in result:
+    may_stand = shows_legs(result) and text(result, "ground_reactions") != NO_LOADS
+    if may_stand and "ground_reaction_force" not in result and "external_force" not in result:
         lacks.append("No ground force: it is not in the result.")
     return lacks + ["No contact forces: they are not in the result."] * ("joint_reaction" not in result)

@@ -20,7 +20,7 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import side_of, split_side, with_side
+from musclesolve._util.sides import SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.laboratory.results.dataset.frame_validity import muscle_sides
 from musclesolve.laboratory.results.dataset.result_quantities import force_unit
 from musclesolve.laboratory.results.fact_table import Fact, plain_fact
@@ -216,16 +216,18 @@ def comparison_tables(comparison: xr.Dataset) -> dict[str, Table]:
     They fit a terminal of 80 columns; `agreement_csv` has every muscle and measure.
     """
     facts = ComparisonFacts(comparison)
-    legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
-    tables = {f"frames ({legs})": _frames(facts)}
+    apart = f"rms difference from {facts.costs[0]}"
+    sided = any(leg.side in SIDE_NAMES for leg in facts.legs)  # an arm or a spine has no sides
+    legs = f" ({', '.join(leg.name for leg in facts.legs)})" if sided else ""
+    tables = {f"frames{legs}": _frames(facts)}
     if "joint_reaction" in comparison:
         unit = force_unit(comparison)[1]
-        tables[f"peak contact force [{unit}] ({legs})"] = _contact(facts, unit)
+        tables[f"peak contact force [{unit}]{legs}"] = _contact(facts, unit)
     if comparison.sizes.get("channel"):
         tables["correlation r of activation and EMG envelope"] = _emg(facts)
     return tables | {
-        f"mean co-contraction [%] ({legs})": _co_contraction(facts),
-        f"function groups: peak force [N] ({legs})": _groups(facts),
+        f"mean co-contraction [%]{legs}": _co_contraction(facts),
+        f"function groups: peak force [N]{legs}": _groups(facts),
         f"muscles that differ most: peak force ({apart}) [N]": _muscles(facts),
     }
 

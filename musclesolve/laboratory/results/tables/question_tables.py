@@ -147,7 +147,8 @@ def margin_facts(answer: xr.Dataset) -> Rows:
         least = f"The motion needs at least {', '.join(strengths[:MOST_SAID])}{more}"
         yield plain_fact(SHORT, f"{least}, each with all others at full strength.")
     if free:
-        yield plain_fact(SHORT, f"It is possible without any one of {len(free)} groups.")
+        which = "without one group" if len(free) == 1 else f"without any one of {len(free)} groups"
+        yield plain_fact(SHORT, f"It is possible {which}.")
     yield from _judgement(answer)
     records = margins.to_dict("records")
     yield silent(
@@ -155,14 +156,15 @@ def margin_facts(answer: xr.Dataset) -> Rows:
     )
     for name in ("frames", "frames_possible", "frames_impossible"):
         yield silent(int(answer.attrs.get(name, 0)), name)
+    frames = possible.sizes["time"]
+    counts = {str(side): int(possible.sel(side=side).sum()) for side in possible["side"].values}
     counted = ", ".join(
-        f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
-        for side in map(str, possible["side"].values)
+        f"{SIDE_NAMES.get(side, side)} {count} of {frames}" if len(counts) > 1 else f"{count} of {frames}"
+        for side, count in counts.items()
     )
     yield plain_fact("frames", f"{counted} are possible, and count")
     yield plain_fact(
-        "least activation",
-        "0 in this answer, so that muscles may relax fully; the value of the trial may give another r with EMG",
+        "least activation", "0 in this answer, whatever the trial states, so that muscles may relax fully"
     )
     if impossible := int(answer.attrs.get("frames_impossible", 0)):
         yield plain_fact("impossible", f"{impossible} frames of a leg: all muscles together lack moments")
