@@ -85,6 +85,11 @@ class ModelSubjectSettings(Settings):
         above=0.0,
         maximum=1000.0,
     )
+    stature_m: float | None = setting(
+        "stature of the person [m], by which the volume of leg muscles is estimated; usual when absent",
+        above=0.0,
+        maximum=3.0,
+    )
 
 
 class ModelPlateSettings(Settings):

@@ -130,8 +130,9 @@ class ModelBody:
         return self.model.mass
 
     @property
-    def stature(self) -> None:
-        """Return None: a model states no stature."""
+    def stature(self) -> float | None:
+        """Stature of the person [m], where it is stated."""
+        return self.settings.subject.stature_m
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost of joint reactions without loads, and a cost of EMG without EMG."""

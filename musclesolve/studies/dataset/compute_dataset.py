@@ -35,7 +35,6 @@ from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, c
 from musclesolve.studies.study import study_file
 from musclesolve.studies.study.means import csv_of
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.trials_table import SOURCES
 from musclesolve.studies.study.unpacked_trials import INPUTS
 from musclesolve.tables.text_file import file_path
@@ -124,11 +123,6 @@ def compute_dataset(
     if "mass_kg" in subjects and (several := list(subjects["subject"][subjects["mass_kg"] == ""])):
         notes.append(
             f"{SUBJECTS} states no mass of {shortened(several)}, whose trials have different ones ({CSV})"
-        )
-    measured = {name: record.measures for name, record in computed.records.items() if record.measures}
-    if both := other_masses(study, ((name, measures.mass_kg) for name, measures in measured.items())):
-        notes.append(
-            f"masses of subjects and of their models differ ({both}): body weights are by the model ({CSV})"
         )
     return replace(computed, notes=tuple(notes))
 

@@ -314,11 +314,19 @@ def trial_file(
     for name, table in stated.items():
         if not known[name].free and not known[name].one_per:
             stated[name] = {key: value for key, value in table.items() if key in known[name].settings}
-    if not of_model:
-        of_subject = {key: value for key, value in trial.body.items() if key in known[SUBJECT].settings}
-        stated[SUBJECT] = {"name": trial.subject} | of_subject
+    notes, of_header = list[str](), dict[str, float]()
+    if "b3d" in trial.source:
+        lacking_keys = known[SUBJECT].settings.keys() - trial.body.keys()
+        of_header = {key: x for key, x in body_of(here, trial.source).items() if key in lacking_keys}
+        if of_header:
+            said = ", ".join(f"{key} {value:g}" for key, value in of_header.items())
+            notes.append(f"the header of {Path(trial.source['b3d']).name} states the body: {said}")
+    of_subject = {key: value for key, value in trial.body.items() if key in known[SUBJECT].settings}
+    stated[SUBJECT] = ({} if of_model else {"name": trial.subject}) | of_header | of_subject
+    if not stated[SUBJECT]:
+        del stated[SUBJECT]
     stated[TIME] = dict(trial.time)
-    merged, notes = dict(content), list[str]()
+    merged = dict(content)
     for name, table in stated.items():
         before = merged.get(name, {})
         if isinstance(table, Mapping) and isinstance(before, Mapping):

@@ -7,7 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,8 +52,6 @@ OF_STUDY = ("trial", "subject", "group", "condition", "session")
 """Coordinates of the cycles that the study file gives."""
 EXTENDS = "extension_positive"
 """Attribute of cycles: coordinates that are positive in extension or plantarflexion."""
-SAME_MASS = 0.02
-"""Share by which two masses of a subject may differ."""
 OF_FILE = ("left_out", "no_answer", EXTENDS, *OF_SUBJECT.values())
 """Attributes of the cycles of a trial that the analysis needs."""
 CHUNK = 64
@@ -207,29 +205,13 @@ class _Trial:
         return ""
 
 
-def other_masses(study: Study, masses: Iterable[tuple[str, float]]) -> str:
-    """Subjects whose stated mass differs from the mass in their trials, with both; masses: trial -> mass [kg]."""
-    sentences = dict[str, str]()
-    for name, mass in masses:
-        subject, stated = study.trial_of[name].subject, study.trial_of[name].body.get("mass_kg")
-        if stated is not None and abs(stated / mass - 1.0) > SAME_MASS:
-            sentences[subject] = f"{subject} {stated:g} and {mass:.1f} kg"
-    return shortened(list(sentences.values()))
-
-
 def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
-    """Yield notes on masses and signs that differ, cycles that do not count, and questions without an answer."""
+    """Yield notes on signs that differ, cycles that do not count, and questions without an answer."""
     odd, unanswered = list[str](), dict[str, list[str]]()
     for trial in trials:
         odd += [f"{trial.name}: {text}" for text in texts(trial.attrs.get("left_out")) if NO_CYCLE in text]
         for text in texts(trial.attrs.get("no_answer")):
             unanswered.setdefault(text, []).append(trial.name)
-    masses = ((trial.name, float(trial.attrs.get(OF_SUBJECT["mass"], "nan"))) for trial in trials)
-    if trials and (both := other_masses(trials[0].study, masses)):
-        yield (
-            f"masses by the study and by the model differ ({both}): curves and values are divided by the former, the "
-            "verdicts and contact forces of single trials by the latter"
-        )
     if not any(trial.kind for trial in trials):
         return
     for trial in trials:

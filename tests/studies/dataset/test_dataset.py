@@ -6,6 +6,8 @@ import json
 import os
 import runpy
 import shutil
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Timer
 
@@ -34,7 +36,7 @@ from musclesolve.studies.dataset.compute_dataset import (
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.b3d_source import B3DSource
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
-from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.run_study import ComputedStudy, trial_file
 from musclesolve.studies.study.unpacked_trials import source_of
 from musclesolve.tables import Table, write_mot
 
@@ -349,6 +351,21 @@ def test_trials_whose_names_differ_in_signs_alone_are_unpacked_apart(tmp_path: P
     study = dataset_study(tmp_path / "S1.b3d", tmp_path / "forces")
     sources = [source for trial in study.trials if (source := source_of(study, trial, tmp_path)[1])]
     assert len({source.record for source in sources}) == len(still)
+
+
+def test_the_header_of_a_b3d_file_states_the_body_where_the_table_does_not(tmp_path: Path) -> None:
+    _, motion = walker(tmp_path, 40)
+    write_b3d(
+        tmp_path / "S1.b3d", [TrialOnDisk("walk", [motion], [0] * 40)], [MODEL], 12, mass=70.0, stature=1.7
+    )
+    study = dataset_study(tmp_path / "S1.b3d", tmp_path / "forces")
+    (trial,) = study.trials
+    for body, mass, notes in ((trial.body, 70.0, 0), ({}, 70.0, 1), ({"mass_kg": 72.0}, 72.0, 1)):
+        one = replace(trial, body=body)
+        files, _ = source_of(study, one, tmp_path)
+        text, _, said = trial_file(study, one, files, tmp_path / "trials" / "walk" / "trial.toml")
+        assert tomllib.loads(text)["subject"]["mass_kg"] == mass
+        assert len(said) == notes and all("header of S1.b3d" in note for note in said)
 
 
 def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_path: Path) -> None:

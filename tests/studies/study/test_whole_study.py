@@ -233,11 +233,15 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     file = folder / "S02" / "free" / "trial_1_id.sto"
     text = file.read_text(encoding="utf-8")
     file.write_text(text + "\n", encoding="utf-8")
-    # the mass divides; it is in no trial file of a model
+    result = compute_trials(few, tmp_path, jobs=1)
+    assert outcomes(result) == {"S01_free_1": "unchanged", "S02_free_1": "computed"}
+    # the mass divides, and is the mass of the person in the trial file of a model
     mass = re.search(r"S01,free,([\d.]+)", table_of(few).read_text(encoding="utf-8"))[1]
     change(table_of(few), f"S01,free,{mass}", f"S01,free,{2 * float(mass)}")
     result = compute_trials(few, tmp_path, jobs=1)
-    assert outcomes(result) == {"S01_free_1": "unchanged", "S02_free_1": "computed"}
+    assert outcomes(result) == {"S01_free_1": "computed", "S02_free_1": "unchanged"}
+    stated = ms.read_result(tmp_path / "trials" / "S01_free_1" / "result.nc").attrs["subject_mass_kg"]
+    assert stated == pytest.approx(2 * float(mass))
     write_study_data(result)
     with ms.studies.open_study(tmp_path) as study:
         ratio = (study["joint_moment"] / moments).load()

@@ -320,6 +320,8 @@ def _provenance(body: MeasuredModel) -> dict[str, object]:
     if extended := [name for name in flexed if flexion_sign(model, name) < 0.0]:
         attributes["extension_positive"] = extended
     attributes |= _mass_attributes(body.settings.subject.mass_kg, model.bodies, model.mass)
+    if body.stature is not None:
+        attributes["subject_stature_m"] = body.stature
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
