@@ -58,8 +58,8 @@ FEWEST_ALIKE, ALIKE = 3, 1.05
 """Number of contacts of a foot and ratio of their shares below which they are alike."""
 PARTIAL, WHOLE = 0.8, 0.9
 """Shares of the force that moves the body in single support: a plate with less than the first measures part of the
-foot, if another contact has at least the second. Beside a plate with less than the second of the weight the other foot
-may bear.
+foot, if another contact has at least the second. Beside a plate with less than the second of what it bears in single
+support the other foot may bear.
 """
 
 
@@ -240,11 +240,17 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
 
     The mask includes frames in which its plate has no numbers.
     """
-    rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
+    rate, supports = trial.markers.rate, {side: single_supports(trial, feet, side) for side in feet}
+    shares = {
+        side: {contact: one.mass / trial.subject.mass for contact, one in of_side.items()}
+        for side, of_side in supports.items()
+    }
     recorded = forces_recorded(trial)
     # A toe that moves at 1 m/s bears where the plates of the other foot carry only a part of the body.
-    weight = trial.subject.mass * STANDARD_GRAVITY
-    bears = {side: foot.loaded & (foot.vertical < WHOLE * weight) for side, foot in feet.items()}
+    bears = {
+        side: foot.loaded & (foot.vertical < WHOLE * _borne_alone(trial, supports[side]))
+        for side, foot in feet.items()
+    }
     helped = {side: np.any([bears[other] for other in feet if other != side], axis=0) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
     # A plate of another scale has the same share in every contact; a foot beside its plate does not.
@@ -283,13 +289,40 @@ def forces_recorded(trial: Trial) -> Mask:
     return recorded
 
 
-def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[int, int], float]:
-    """Return contact -> the impulse of its plates in single support over the required impulse, m (g T + dv)."""
-    other, pelvis, mass = feet.get("l" if side == "r" else "r"), _pelvis(trial), trial.subject.mass
-    if other is None or pelvis is None or not np.isfinite(mass):
+@dataclass(frozen=True)
+class SingleSupport:
+    """The longest stretch of a contact in which the other foot is in the air by its markers: frames first to last.
+
+    duration: T of the stretch [s]. mass: impulse of the plates over g T + dv, what they carry and accelerate [kg].
+    """
+
+    first: int
+    last: int
+    duration: float
+    mass: float
+
+    @property
+    def frames(self) -> slice:
+        """The frames of the stretch."""
+        return slice(self.first, self.last + 1)
+
+
+def single_supports(
+    trial: Trial, feet: Mapping[Side, FootPath], side: Side, height: Array | None = None
+) -> dict[tuple[int, int], SingleSupport]:
+    """Return the single support of each contact (first frame, stop) of a foot that plates carry.
+
+    Only markers tell that the other foot is in the air: the stated mass has no part in it.
+
+    height: (T,) of the center of mass [m]; the pelvis stands for it unless given.
+    """
+    other, pelvis = feet.get("l" if side == "r" else "r"), _pelvis(trial)
+    if height is None and pelvis is not None:
+        height = pelvis[:, 2]
+    if other is None or side not in feet or height is None:
         return {}
-    rate, shares = trial.markers.rate, {}
-    rising = velocity(pelvis[:, 2:], rate)[:, 0]
+    rate, supports = trial.markers.rate, {}
+    rising = velocity(height[:, None], rate)[:, 0]
     alone = feet[side].floor & feet[side].loaded & other.air & np.isfinite(rising)
     for first, stop in true_runs(feet[side].floor):
         runs = [(first + a, first + b - 1) for a, b in true_runs(alone[first:stop])]
@@ -297,9 +330,20 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
         duration = (end - start) / rate
         if duration >= FEWEST_SUPPORT:
             impulse = float(np.trapezoid(feet[side].vertical[start : end + 1], dx=1.0 / rate))
-            needed = mass * (STANDARD_GRAVITY * duration + float(rising[end] - rising[start]))
-            shares[first, stop] = impulse / needed
-    return shares
+            mass = impulse / (STANDARD_GRAVITY * duration + float(rising[end] - rising[start]))
+            supports[first, stop] = SingleSupport(start, end, duration, mass)
+    return supports
+
+
+def _borne_alone(trial: Trial, supports: Mapping[tuple[int, int], SingleSupport]) -> Array:
+    """Return the weight (T,) [N] that the plates of a foot carry where it bears the body alone.
+
+    In a contact with a single support it is measured, whatever mass is stated and whatever scale the plate has.
+    """
+    weight = np.full(trial.markers.time.size, trial.subject.mass * STANDARD_GRAVITY)
+    for (first, stop), support in supports.items():
+        weight[first:stop] = support.mass * STANDARD_GRAVITY
+    return weight
 
 
 def _pelvis(trial: Trial) -> Array | None:

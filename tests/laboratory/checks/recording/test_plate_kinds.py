@@ -15,6 +15,7 @@ from musclesolve.laboratory.checks.case import Case
 from musclesolve.laboratory.checks.recording import axes, balance, contacts, mass, plate_zero, units
 from musclesolve.laboratory.forces import find_options, mechanics, recorded_body
 from musclesolve.laboratory.recording.data import PlateForce, Trial
+from musclesolve.laboratory.trial.plates.foot_contacts import unmeasured_contacts
 
 LEGS = "asis", "psis", "hip", "knee", "ankle", "heel", "toe", "metatarsal"
 
@@ -119,6 +120,34 @@ def test_markers_of_the_legs_suffice_for_the_mass(stride: Case, factor: float) -
     assert bool(entries) == (factor > 1.0)
     for entry in entries:
         assert dict(entry.change)["subject", "mass_kg"] == pytest.approx(stated, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("stated", "scale", "severity"),
+    [(1.0, 1.0, ""), (1.35, 1.0, "error"), (0.8, 1.0, "error"), (1.0, 0.85, "warning"), (1.0, 1.06, "")],
+)
+def test_one_foot_on_a_plate_shows_the_mass_while_the_other_swings(
+    stride: Case, stated: float, scale: float, severity: str
+) -> None:
+    left, mass_kg = on_foot(stride, "l"), stride.trial.subject.mass
+    alone = with_plates(stride, replace(left, force=scale * left.force))
+    subject = replace(stride.trial.subject, mass=stated * mass_kg)
+    entries = found(replace(alone, trial=replace(alone.trial, subject=subject)), mass)
+    assert [entry.severity for entry in entries] == [severity] * bool(severity)
+    for entry in entries:
+        words = re.search(r"the left foot stands alone .* carry and accelerate ([\d.]+) kg", entry.what)
+        assert words is not None and float(words[1]) == pytest.approx(scale * mass_kg, rel=0.05)
+        assert "weigh the subject" in entry.remedy and "scale" in entry.remedy
+        assert not entry.change and entry.where.times  # mass or plate: which one, nobody knows from this
+
+
+@pytest.mark.parametrize("factor", [0.6, 0.75, 1.4, 2.0])
+def test_the_stated_mass_puts_no_swinging_foot_on_the_floor(stride: Case, factor: float) -> None:
+    trial = with_plates(stride, on_foot(stride, "l")).trial
+    other = replace(trial, subject=replace(trial.subject, mass=factor * trial.subject.mass))
+    known, unknown = unmeasured_contacts(trial), unmeasured_contacts(other)
+    assert known["r"].any() and not known["r"].all()
+    assert all((known[side] == unknown[side]).all() for side in "lr")
 
 
 @pytest.mark.parametrize(("factor", "unit"), [(1000.0, "millimeters"), (100.0, "centimeters")])
