@@ -29,7 +29,7 @@ def test_the_recorded_walk(default_walk_trial: Trial) -> None:
         (each.criterion, each.side): each.passed for each in judged.comparisons if each.criterion != "contact"
     }
     assert passed["mass", ""] and passed["residual", ""] and passed["emg", ""]
-    above = {peak.side for peak in facts.contact_peaks if peak.stem == "hip" and peak.body_weights > 4.85}
+    above = {peak.side for peak in facts.contact_peaks if peak.stem == "hip" and peak.body_weights > 4.805}
     assert {each.side for each in judged.at_edge if each.criterion == "contact"} == above
     assert any(each.criterion == "residual" for each in judged.at_edge) and not judged.failed
     assert judged.verdict == AT_EDGE

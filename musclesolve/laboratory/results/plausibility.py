@@ -67,6 +67,10 @@ def criteria() -> dict[str, Any]:
     return bundled_toml(__package__, "plausibility.toml")["criteria"]
 
 
+RANGE_DIGITS, PEAK_DIGITS = 1, 2
+"""Decimals of measured ranges, which the sources print, and of computed peaks [body weights]: both are compared as they
+are printed, so that no peak lies within a range whose printed end it exceeds.
+"""
 FAR_ABOVE = "▲"
 """Mark of a peak above mean + 2 SD of what implants measured."""
 
@@ -87,8 +91,10 @@ class Measured:
     @property
     def words(self) -> str:
         """The range in words, such as: 2.2 to 4.8."""
-        highest = f"{self.highest:.1f}"
-        return f"{self.lowest:.1f} to {highest}" if np.isfinite(self.lowest) else f"up to {highest}"
+        highest = f"{self.highest:.{RANGE_DIGITS}f}"
+        return (
+            f"{self.lowest:.{RANGE_DIGITS}f} to {highest}" if np.isfinite(self.lowest) else f"up to {highest}"
+        )
 
     @property
     def mean_words(self) -> str:
@@ -117,10 +123,11 @@ class Measured:
         """Return the degree of plausibility of a peak with its band, all [body weights].
 
         Plausible within the range; at the edge if the peak is beyond the range, but not the whole band; else outside.
+        All are compared as they are printed.
         """
-        margin = in_vivo()["margin"]
+        lowest, highest = round(self.lowest, RANGE_DIGITS), round(self.highest, RANGE_DIGITS)
         for verdict, (low, high) in ((PLAUSIBLE, (value, value)), (AT_EDGE, band)):
-            if low <= self.highest + margin and high >= self.lowest - margin:
+            if round(low, PEAK_DIGITS) <= highest and round(high, PEAK_DIGITS) >= lowest:
                 return verdict
         return NOT_PLAUSIBLE
 
@@ -481,7 +488,7 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
             continue
         range_, value = measured(peak.stem, facts.movement), peak.body_weights
         place = f"{SIDE_NAMES.get(peak.side, '')} {joint_kind(peak.stem)}".strip()
-        what = f"{place} {value:.1f} BW"
+        what = f"{place} {value:.{PEAK_DIGITS}f} BW"
         if range_ is None:
             said = f"{what}; {_not_measured(peak, facts.movement)}"
             yield Comparison("contact", peak.side, NOT_KNOWN, value, said)
@@ -492,10 +499,12 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
             verdict = NOT_KNOWN
         because = f", because {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
-        if verdict == PLAUSIBLE and value > range_.usual.get("highest", np.inf):
+        if verdict == PLAUSIBLE and round(value, PEAK_DIGITS) > range_.usual.get("highest", np.inf):
             said += f"; above all {range_.usual['people']}, within the widest range reported"
         if verdict == AT_EDGE:
-            said += f"; at the edge: its own band of 95 % is {low:.1f} to {high:.1f} BW"
+            said += (
+                f"; at the edge: its own band of 95 % is {low:.{PEAK_DIGITS}f} to {high:.{PEAK_DIGITS}f} BW"
+            )
         yield Comparison("contact", peak.side, verdict, value, said, place)
 
 

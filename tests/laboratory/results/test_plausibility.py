@@ -238,7 +238,9 @@ def test_a_recording_with_one_cause_has_it_as_its_headline(cause, change, tmp_pa
     copy = TrialCopy()
     change(copy, tmp_path)
     found = judge(Facts(ms.run(copy.write(tmp_path / "spoiled"))))
-    assert (found.verdict, found.because) == ("not_usable", (cause,))
+    # shares by power load the knee beyond its range, too
+    also = ("contact",) if cause == "full" else ()
+    assert (found.verdict, found.because) == ("not_usable", (*also, cause))
 
 
 def test_reserves_and_emg():
@@ -342,7 +344,7 @@ def test_every_range_has_its_sources():
         for entry in entries
     ]
     assert len(ranges) > 10
-    assert in_vivo().keys() - {"margin", "own_band", "sources", "not_measured"} <= MOVEMENTS.keys()
+    assert in_vivo().keys() - {"own_band", "sources", "not_measured"} <= MOVEMENTS.keys()
     for entry in ranges:
         assert entry.get("lowest", 0.0) < entry["highest"] < 6.0
         assert entry["about"] and entry["sources"] and set(entry["sources"]) <= set(names)
@@ -388,10 +390,7 @@ def test_the_hips_of_ten_people_lie_in_their_ranges(activity, movement, alone):
     peaks = 0.01 * table["magnitude_percent_bw"][table["activity"] == activity]
     entry = in_vivo()[movement]["hip"][0]
     assert peaks.size >= 9
-    assert (
-        entry["lowest"] - in_vivo()["margin"] <= peaks.min()
-        and peaks.max() <= entry["highest"] + in_vivo()["margin"]
-    )
+    assert entry["lowest"] <= round(peaks.min(), 1) and round(peaks.max(), 1) <= entry["highest"]
     if activity == "LW":
         low, high = peaks_at(1.0, entry["people"], entry["rise"], entry["most"])
         assert low == pytest.approx(peaks.min(), abs=0.005) and peaks.max() < high
@@ -513,26 +512,35 @@ def test_a_peak_that_moves_outward_never_gets_a_better_degree(stride, joint, own
         assert (1 in found) == (own != 0.0)
 
 
-@pytest.mark.parametrize("own", [0.0, 0.02, 0.05, 0.46, 1.3])
+@pytest.mark.parametrize("own", [0.0, 0.1, 0.4, 1.3])
 def test_a_peak_is_outside_where_its_whole_band_is(own):
-    """As long as the band reaches the range, to its margin, the peak is at the edge."""
+    """As long as the band reaches the range, in the digits that are printed, the peak is at the edge."""
     range_ = measured("hip", Movement("walking", speed=1.3))
-    margin = in_vivo()["margin"]
     for bound, away in ((range_.highest, 1.0), (range_.lowest, -1.0)):
-        last = bound + away * (margin + own)
+        printed = round(bound, 1)
+        last = printed + away * own
         for value, verdict in (
-            (bound + away * margin, PLAUSIBLE),
+            (printed, PLAUSIBLE),
             (last, AT_EDGE if own else PLAUSIBLE),
-            (last + 1e-9 * away, NOT_PLAUSIBLE),
+            (last + 0.02 * away, NOT_PLAUSIBLE),
         ):
             # the other end of the band is of no consequence
             band = (value - own, value + 9.0) if away > 0.0 else (value - 9.0, value + own)
-            rounded = (band[0] - 1e-12, band[1]) if away > 0.0 else (band[0], band[1] + 1e-12)
-            assert range_.verdict(value, rounded if verdict == AT_EDGE else band) == verdict
+            assert range_.verdict(value, band) == verdict
+
+
+@pytest.mark.parametrize("joint", ["hip", "knee"])
+def test_no_peak_is_within_a_range_whose_printed_ends_it_exceeds(joint):
+    for speed in np.linspace(0.8, 1.7, 31):
+        range_ = measured(joint, Movement("walking", speed=speed))
+        low, high = map(float, range_.words.split(" to "))
+        for value in np.linspace(low - 0.2, high + 0.2, 201):
+            within = low <= float(f"{value:.2f}") <= high
+            assert (range_.verdict(value, (value, value)) == PLAUSIBLE) == within
 
 
 def test_the_own_band_of_the_result_replaces_the_stated_one(stride):
-    farthest = measured("hip", judged(stride).movement).highest + in_vivo()["margin"]
+    farthest = round(measured("hip", judged(stride).movement).highest, 1) + 0.005
     beyond = farthest / in_vivo()["own_band"]["hip"][0]
     stated = beyond - farthest
     assert judged(with_peak(stride, beyond - 0.01)).verdict_of("r") == AT_EDGE
