@@ -583,12 +583,22 @@ def timed_rows(
             stack.append(block, reader.share_read)
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name, remedy = printed.size, "", reader.path.name, "copy or export the file again"
+    fewer = bool(count and count.isdecimal() and kept < int(count))
+    share = f"{100.0 * kept / int(count):.0f} %" if count and fewer else ""
     if reader.left_out:
-        warning = f"Line {reader.left_out} of {name} ends within a row, which is left out: it broke off."
+        there = (
+            f": {kept} of the {count[:40]} rows that its header states are there ({share})"
+            if count and fewer
+            else ""
+        )
+        warning = f"{name} broke off within a row, line {reader.left_out}, which is left out{there}."
     elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
     elif count and count != str(kept):
-        warning = f"{name} holds {kept} rows of data, its header states {count[:40]}: it may be cut short"
+        there = f" ({share} are there)" if fewer else ""
+        warning = (
+            f"{name} holds {kept} rows of data, its header states {count[:40]}{there}: it may be cut short"
+        )
     if warning.endswith("cut short") and reader.open_end and kept > 2 and (not count or count.isdecimal()):
         warning, kept = f"{warning}; the last row is left out.", kept - 1
     elif count and warning.endswith("cut short"):

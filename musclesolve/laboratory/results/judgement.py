@@ -61,6 +61,8 @@ WEAK = 0.5
 USUAL_FIBERS = (0.4, 1.6)
 """Normalized fiber lengths outside of which a fiber produces no active force."""
 MOST_NAMES = 8
+COUNTED = ("truncated",)
+"""Codes whose own statement is the reason beside a verdict, because it has the numbers; of others their meaning is."""
 FULL_FOR = 0.2
 """Share of the valid frames at full activation beyond which the others take over much of a muscle."""
 
@@ -102,7 +104,13 @@ class Judgement:
         named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
         reasons = [text.format(sides=" and ".join(unusable)) for text in named]
         if not reasons or faults:
-            reasons += [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
+            reasons += [
+                fault.what.partition(": it ")[0].rstrip(".")
+                if fault.code in COUNTED
+                else of_codes[fault.code]
+                for fault in faults
+                if fault.code in of_codes
+            ]
         return str(entry["use"]).format(because=reasons[0] if reasons else "see the verdict below")
 
     @property

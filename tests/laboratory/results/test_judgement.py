@@ -52,6 +52,20 @@ def test_a_moment_that_no_person_has_is_no_size():
     assert Finding.from_dict(beyond.as_dict()).cost == beyond.cost
 
 
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "walk.trc broke off within a row, line 65, which is left out: "
+        "59 of the 238 rows that its header states are there (25 %)",
+        "walk.trc holds 59 rows of data, its header states 238 (25 % are there)",
+    ],
+)
+def test_the_reason_beside_the_verdict_says_how_much_of_a_file_is_there(reason):
+    ends = "" if "broke" in reason else ": it may be cut short, or edited"
+    cut = Finding("truncated", "warning", reason + ends, "export again")
+    assert judge_findings([cut]).use == f"You can use the muscle forces with care: {reason}."
+
+
 def of(data, *findings):
     return judge(Facts(data.assign_attrs({FINDINGS: json.dumps([each.as_dict() for each in findings])})))
 

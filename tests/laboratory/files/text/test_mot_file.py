@@ -142,6 +142,23 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
     assert cut.time.size == 2 and "the last row is left out" in cut.row_warning
 
 
+@pytest.mark.parametrize(("stated", "share"), [("12", "25 %"), ("4", "75 %"), ("2", ""), ("three", "")])
+def test_the_rows_that_are_there_are_counted_against_those_stated(
+    tmp_path: Path, stated: str, share: str
+) -> None:
+    found = read_mot(sample(tmp_path, ("nRows=3", f"nRows={stated}"))).row_warning
+    assert (f"its header states {stated} ({share} are there)" in found) == bool(share)
+    assert ("%" in found) == bool(share)
+
+
+def test_a_file_that_broke_off_within_a_row_says_how_much_is_there(tmp_path: Path) -> None:
+    path = sample(tmp_path, ("nRows=3", "nRows=10"))
+    path.write_text(path.read_text(encoding="utf-8").rstrip().rpartition("\t")[0], encoding="utf-8")
+    found = read_mot(path)
+    assert found.time.size == 2
+    assert "2 of the 10 rows that its header states are there (20 %)" in found.row_warning
+
+
 @pytest.mark.parametrize("left_out", [["nRows=3\n"], ["nColumns=3\n"], ["nRows=3\n", "nColumns=3\n"]])
 def test_columns_and_rows_are_counted_where_the_header_states_no_number(
     tmp_path: Path, left_out: list[str]
