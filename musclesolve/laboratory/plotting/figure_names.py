@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of
@@ -49,6 +51,7 @@ class FigureName:
     tab: str = ""
     quantity: str = ""
     legs: bool = False
+    either: tuple[str, ...] = ()
 
     @property
     def pages(self) -> list[str]:
@@ -64,6 +67,8 @@ class FigureName:
         """Return what the figure needs and a dataset does not have; "" where it has all."""
         if self.needs and self.needs not in data.variables:
             return self.needs
+        if self.either and not any(_has_values(data, name) for name in self.either):
+            return " or ".join(self.either)
         return "a right or left leg" if self.legs and not SIDE_NAMES.keys() & {*data["side"].values} else ""
 
     def check(self, data: "xr.Dataset") -> None:
@@ -78,6 +83,14 @@ class FigureName:
                 "the variable follows from, such as loads for contact forces, elastic tendons "
                 "for their strain",
             )
+
+
+def _has_values(data: "xr.Dataset", name: str) -> bool:
+    """Whether a dataset has a variable that is known and not zero somewhere."""
+    if name not in data.variables:
+        return False
+    values = data[name].values
+    return bool((np.isfinite(values) & (values != 0.0)).any())
 
 
 class _Functions(Mapping[str, "Callable[..., Figure]"]):
@@ -103,7 +116,9 @@ NAMES = _Functions()
 
 def _figure_names() -> dict[str, FigureName]:
     named = {
-        name: FigureName(**entry | {"name": name, "of": tuple(entry["of"])})
+        name: FigureName(
+            **entry | {"name": name, "of": tuple(entry["of"]), "either": tuple(entry.get("either", ()))}
+        )
         for name, entry in bundled_toml(__package__, "figures.toml").items()
     }
     for name in in_set("figure"):

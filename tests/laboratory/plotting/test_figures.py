@@ -153,6 +153,21 @@ def test_without_reserves_only_the_residual_is_drawn():
     assert "Residual at the pelvis; no frame needs a reserve" in [text.get_text() for text in figure.texts]
 
 
+def test_a_residual_that_was_never_measured_has_no_figure():
+    data = in_time(result())
+    name = "reserves_and_residual"
+    assert name in drawable_of(data, ALL_FIGURES, ())
+    data["pelvis_residual"] = data["pelvis_residual"] * np.nan
+    assert name not in drawable_of(data, ALL_FIGURES, ())
+    with refused("bad_result", "pelvis_residual"):
+        drawable_of(data, ALL_FIGURES, (name,))
+    helped = in_time(with_troubles(result()))
+    helped["pelvis_residual"] = helped["pelvis_residual"] * np.nan
+    figure = drawable_of(helped, ALL_FIGURES, ())[name](helped)
+    assert "Reserve moments; residual not measured" in [text.get_text() for text in figure.texts]
+    assert all("reserve" in axes.get_title(loc="left") for axes in figure.axes)
+
+
 def test_a_direction_without_a_reserve_looks_like_it():
     data = in_time(with_troubles(result()))
     low, high = reserves_and_residual(data).axes[0].get_ylim()

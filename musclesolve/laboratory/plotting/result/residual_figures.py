@@ -133,9 +133,12 @@ def reserves_and_residual(facts: Facts) -> Chart:
     legs = Legs.from_result(result, time_axis(result))
     shared = shared_dofs(result) if legs.incomplete else []
     stems = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
-    title = "Reserve moments and residual" if stems else "Residual at the pelvis; no frame needs a reserve"
-    gap = [None] * (len(stems) % 2)  # the residual has a row of its own
-    chart = Chart(legs.x, legs.result, title, [*_reserves(legs, stems), *gap, *_residual(legs)], columns=2)
+    residual = _residual(legs)
+    title = "Reserve moments and residual" if residual else "Reserve moments; residual not measured"
+    if not stems:
+        title = "Residual at the pelvis; no frame needs a reserve"
+    gap = [None] * (len(stems) % 2 if residual else 0)  # the residual has a row of its own
+    chart = Chart(legs.x, legs.result, title, [*_reserves(legs, stems), *gap, *residual], columns=2)
     legs.legend(chart, measured=not stems, events=True)
     return chart
 
@@ -155,7 +158,12 @@ def _reserves(legs: Legs, stems: list[str]) -> list[Panel]:
 
 
 def _residual(legs: Legs) -> list[Panel]:
-    """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
+    """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment.
+
+    Nothing where no frame measured both feet.
+    """
+    if not np.isfinite(legs.result["pelvis_residual"].values).any():
+        return []
     result, time = legs.result, np.asarray(legs.result["time"].values, float)
     width = 1.0 if time.size < DENSE else 0.4
     kinds = {"pelvis_residual": ("", {"color": "#000000", "linewidth": width})}
