@@ -175,7 +175,7 @@ def in_short(facts: Facts) -> Rows:
         percent, limit = residual.peak_force_percent_body_weight, facts.result.attrs.get("balance_limit")
         yield fact("short_balance", percent=percent, limit=limit)
     if facts.median_and_mean_correlation and not facts.follows_emg:
-        yield fact("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
+        yield fact("short_emg", count=len(facts.correlations), median=facts.median_and_mean_correlation[0])
     if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
         todo = first[0]  # a fault that explains the failure is mended, the failure is not
         if todo.code == "implausible":
@@ -512,7 +512,7 @@ def emg(facts: Facts) -> Rows:
     followed = [x for x in facts.followed_correlations.values() if np.isfinite(x)]
     yield fact(
         *("emg", value),
-        count=len(channels),
+        count=f"{len(r)} of {len(channels)}" if 0 < len(r) < len(channels) else len(channels),
         of=predicted if facts.predicts_emg else "r of activation and envelope",
         unknown="" if r else " not known",
         best=ends[0] if ends else None,
@@ -592,7 +592,8 @@ def frames_left_out(facts: Facts) -> Rows:
     total = facts.result.sizes["time"]
     for side, leg in facts.legs.items():
         if count := leg.not_analyzed:
-            yield fact("not_measured", count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
+            code = "not_measured" if count < total or side not in SIDE_NAMES else "leg_not_measured"
+            yield fact(code, count=count, total=total, leg=SIDE_NAMES.get(side, "all muscles"))
     if len(facts.legs) == 1 and OTHER not in facts.legs:
         yield fact("one_leg", part=next(iter(facts.legs.values())).part)
     if (change := facts.motion_change) is not None:

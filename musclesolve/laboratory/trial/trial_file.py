@@ -507,7 +507,7 @@ def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> 
     if settings.plates.unmeasured_steps == PREDICTED:
         without = "all its steps are predicted"
     elif finds_range(settings):
-        without = "only swings of its leg are analyzed"
+        without = "its stances are not analyzed"
     else:
         without = "it is taken as unloaded all the time"
     for side in SIDES:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from said import plausible
+from synthetic_result import result as synthetic_result
+from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
@@ -45,6 +48,18 @@ def test_its_numbers_are_those_of_the_result(result):
         and str(force.idxmax().values) == "soleus_r"
     )
     assert f"in {int(result.valid.sum())} of {result.sizes['time']} frames" in text
+
+
+def test_a_leg_that_was_never_measured_is_named_once_and_only_compared_channels_count():
+    data = synthetic_result()
+    set_status(data, ms.Status.NOT_MEASURED, slice(None), 0)
+    data["emg_correlation"][0] = np.nan
+    known, total = data.sizes["channel"] - 1, data.sizes["time"]
+    said = [sentence for _, sentence in rows(facts_of(data))]
+    (left_out,) = [each for each in said if "ground forces or joint moments were not measured" in each]
+    assert left_out == f"The right leg was analyzed in none of {total} frames: " + left_out.partition(": ")[2]
+    assert any(f"measured EMG of {known} channels" in each for each in said)
+    assert any(f"{known} of {known + 1} channels, r of activation" in each for each in said)
 
 
 def test_a_result_that_fails_says_what_to_do(result):

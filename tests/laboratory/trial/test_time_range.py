@@ -435,12 +435,12 @@ def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
 
 
-def test_a_leg_without_a_plate_is_noted_as_analyzed_in_its_swings(standard):
+def test_a_leg_without_a_plate_is_noted_as_not_analyzed_in_its_stances(standard):
     path = standard.with_name("swings.toml")
     text = standard.read_text(encoding="utf-8")
     path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")
     (note,) = [note for note in read_trial(path).notes if "No plate is given" in note]
-    assert "only swings of its leg" in note
+    assert "its stances are not analyzed" in note
 
 
 @pytest.mark.parametrize(("times", "option"), [({"start_s": 9.0}, "--start"), ({"end_s": 0.1}, "--end")])

@@ -162,7 +162,9 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"{name} ({role.replace('_', ' ')})" for role, name, _ in inputs_of(result) if role != "trial"
         ),
         "frames": f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s{rate}",
-        "muscles analyzed": " and ".join(leg.part for leg in trial.facts.legs.values())
+        "muscles analyzed": " and ".join(
+            leg.part for leg in trial.facts.legs.values() if leg.valid + leg.without_solution
+        )
         if SIDE_NAMES.keys() & trial.facts.legs.keys()
         else f"{result.sizes['muscle']}",
         "EMG": f"{channels} channels" if channels else "none in this file",
