@@ -17,9 +17,9 @@ from tomlkit.exceptions import TOMLKitError
 
 from muscle_db.parsed_toml import toml_table
 from musclesolve.apps.desk.words import by_click, title_of
+from musclesolve.constants import TODO
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.draft.choose_mapping import MARKER
-from musclesolve.laboratory.draft.draft_text import TODO
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.recipe import settings_hash
 from musclesolve.tables.document import key_text, value_text

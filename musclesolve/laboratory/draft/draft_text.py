@@ -12,15 +12,13 @@ from itertools import starmap
 from pathlib import Path
 from typing import Any
 
-from musclesolve.constants import TRIAL_FILE
+from musclesolve.constants import TODO, TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 from musclesolve.tables.document import Document, examined, key_text, value_text
 from musclesolve.tables.settings import schema_line
 
-TODO = "# TODO: "
-"""Beginning of every line with an open decision."""
 WIDTH = 110
 COLUMN = 38
 """Column at which comments after values begin."""

@@ -24,7 +24,7 @@ from musclesolve.laboratory.files.service_folders import StatedSubject
 from musclesolve.laboratory.markers.marker_names import split_label
 from musclesolve.laboratory.motion.events.foot_events import FootLoads, force_events
 from musclesolve.laboratory.recording.data import SIDES
-from musclesolve.laboratory.recording.trial_settings import SubjectSettings
+from musclesolve.laboratory.recording.trial_settings import PLATES, SubjectSettings
 from musclesolve.laboratory.results.facts import SHORTEST_CARRIED
 from musclesolve.tables.sampled import Markers
 from musclesolve.tables.settings import settings_of
@@ -58,6 +58,8 @@ BELOW_FLOOR, USUAL_FOOT = -0.02, 0.03
 of such a marker over the ground where the floor is elsewhere [m], the radius of a marker on the skin and the sole."""
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
+CARRIED = "what the plates carry; weigh the subject"
+"""Comment of a mass that no file states."""
 BY_FOLDER = "the name of the folder"
 """Source of a name that no file states."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
@@ -118,6 +120,8 @@ def subject_table(
     """The table [subject] of a trial file."""
     c3d = [x.file for x in (files.motion, files.static) if x is not None and x.file is not None]
     lines = [_name(files, about, choice, subject), _mass(files, c3d, about, case, subject)]
+    if lines[-1].todo and lines[-1].value is not None and lines[-1].comment.endswith(CARRIED):
+        lines.append(Line("mass_from", PLATES, "leave it out once the subject is weighed"))
     lines.append(_stature(c3d, about, case, subject))
     sexes = [(subject.sex, "as stated"), *((stated.facts.get("sex"), stated.path.name) for stated in about)]
     sex, source = next(((sex, source) for sex, source in sexes if sex), (None, ""))
@@ -202,7 +206,7 @@ def _mass(
         return Line(
             "mass_kg", None, "", f"{todo} the ways to measure it do not agree: {_listed(ways)}", open=True
         )
-    comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, what the plates carry; weigh the subject"
+    comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, {CARRIED}"
     todo = f"confirm the body mass with shoes [kg]: {unstated}; {_listed(ways)}"
     return Line("mass_kg", round(carried.number, 1), comment, todo)
 

@@ -185,7 +185,7 @@ class Subject:
     as usual at this stature.
     segments: stated inertia of single segments instead of the table. age [years]: None where it is not stated.
     skeleton: file of the definition of bodies and joints; None: the bundled one of 33 bodies. date, condition: of the
-    recording, as the report prints them.
+    recording, as the report prints them. mass_from: "scale", or "plates" for a mass that they carried.
 
     Examples:
         >>> ms.laboratory.Subject("S01", mass=72.5, stature=1.76, sex="female").mass
@@ -206,6 +206,7 @@ class Subject:
     skeleton: Path | None = None
     date: str = ""
     condition: str = ""
+    mass_from: str = settings_of(SubjectSettings)["mass_from"].default
 
     def width(self, joint: str) -> float:
         """Return the width of a knee or ankle [m]: as stated, else as usual at this stature (`USUAL_WIDTH`)."""

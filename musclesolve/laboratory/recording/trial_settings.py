@@ -28,6 +28,10 @@ MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
 """Units that are mistaken for meters -> meters."""
 
 
+SCALE, PLATES = MASS_FROM = "scale", "plates"
+"""Where a body mass is from: the subject was weighed, or plates carried it."""
+
+
 class SubjectSettings(Settings):
     """[subject]."""
 
@@ -39,6 +43,7 @@ class SubjectSettings(Settings):
         within=(2.0, 400.0),
         mistaken_units={"newtons": 0.10197, "grams": 0.001},
     )
+    mass_from: str = setting("where the mass is from, named in the report", default=SCALE, choices=MASS_FROM)
     stature_m: float = setting(
         "height [m]",
         required=True,

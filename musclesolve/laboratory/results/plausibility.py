@@ -25,6 +25,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
+from musclesolve.laboratory.recording.trial_settings import PLATES
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES
 from musclesolve.laboratory.results.dataset.result_quantities import choice_name, leg_joint, number, text
@@ -608,8 +609,9 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
 
 
 def _mass(facts: Facts) -> Iterator[Comparison]:
+    """Compare the mass that the ground bears with the weighed mass; one from the plates is no comparison."""
     carried, stated = facts.mass_carried, facts.result.attrs.get("subject_mass_kg")
-    if carried is not None and stated:
+    if carried is not None and stated and text(facts.result, "subject_mass_from") != PLATES:
         off = abs(carried / float(stated) - 1.0)
         yield _of("mass", "", off <= criteria()["mass"]["limit"], off, carried=carried, mass=float(stated))
 

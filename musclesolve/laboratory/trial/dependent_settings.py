@@ -103,6 +103,7 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
         else document.input_file("subject", "skeleton", table.skeleton),
         date=table.recorded_on or "",
         condition=table.recorded_as or "",
+        mass_from=table.mass_from,
     )
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.laboratory.draft.draft_text import TODO, DraftTable, Line, draft_text, read_back
+from musclesolve.constants import TODO
+from musclesolve.laboratory.draft.draft_text import DraftTable, Line, draft_text, read_back
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=30)
 VALUES = st.one_of(

@@ -95,8 +95,10 @@ def test_what_the_plates_carry_is_the_mass_unless_they_carry_another_one_standin
     if written:
         assert table(draft, "subject")["mass_kg"] == pytest.approx(stated_subject().mass_kg, rel=0.01)
         assert re.search(r"# 70\.\d \+- (0\.[89]|1\.\d), what the plates carry", draft.trials[0].text)
+        assert table(draft, "subject")["mass_from"] == "plates"
     else:
-        assert "mass_kg" not in table(draft, "subject") and "\n# mass_kg =\n" in draft.trials[0].text
+        assert not {"mass_kg", "mass_from"} & table(draft, "subject").keys()
+        assert "\n# mass_kg =\n" in draft.trials[0].text
 
 
 def test_a_mass_that_nothing_shows_is_left_open_without_a_number_and_refused(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from musclesolve.laboratory.report.rendering import template, unbroken
 from musclesolve.laboratory.report.sections import headline
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.facts import Facts
+from musclesolve.laboratory.results.plausibility import plausibility
 from musclesolve.laboratory.results.result_facts import facts_of
 
 
@@ -73,6 +74,16 @@ def test_every_number_of_the_headline_is_that_of_the_dataset(numbers):
     for name, values in page.numbers.items():
         number = expected[name] if name in expected else stated(data, name)
         assert values == pytest.approx([number] * len(values), rel=1e-12), name
+
+
+def test_a_mass_from_the_plates_is_no_weighed_one(numbers):
+    said = "(from the plates, not weighed)"
+    weighed, carried = (small().assign_attrs(subject_mass_from=name) for name in ("scale", "plates"))
+    assert said not in numbers(weighed).text and numbers(carried).text.count(said) >= 2
+    compared = [
+        {one.criterion for one in plausibility(Facts(data)).comparisons} for data in (weighed, carried)
+    ]
+    assert compared[0] - compared[1] <= {"mass"} and "mass" not in compared[1]
 
 
 def stated(data, name):

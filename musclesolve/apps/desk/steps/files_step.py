@@ -144,7 +144,7 @@ FILES = Step(
 
 
 REQUIRED_KEYS = ("mass_kg", "stature_m", "sex")
-USUAL = ("name", *REQUIRED_KEYS, "shoe_mass_kg", "age_years", "recorded_on", "recorded_as")
+USUAL = ("name", *REQUIRED_KEYS, "mass_from", "shoe_mass_kg", "age_years", "recorded_on", "recorded_as")
 FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 
 

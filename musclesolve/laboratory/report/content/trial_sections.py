@@ -25,6 +25,7 @@ from musclesolve._util.sides import (
 )
 from musclesolve.constants import DESIGNED
 from musclesolve.laboratory.plotting.page.page_style import current_style
+from musclesolve.laboratory.recording.trial_settings import PLATES
 from musclesolve.laboratory.report.content.pieces import (
     DASH,
     Absent,
@@ -132,13 +133,18 @@ def person(trial: TrialFiles) -> list[str]:
         number(trial.base, f"subject_{name}") for name in ("mass_kg", "stature_m", "age_years")
     )
     stated = [
-        f"{mass:.1f} kg" if mass else "",
+        f"{mass:.1f} kg{_not_weighed(trial)}" if mass else "",
         f"{stature:.2f} m" if stature else "",
         text(trial.base, "subject_sex"),
         f"{age:g} years" if age is not None else "",
     ]
     date, condition = (text(trial.base, f"recording_{name}") for name in ("date", "condition"))
     return [each for each in (*stated, condition, date and f"recorded {date}") if each]
+
+
+def _not_weighed(trial: TrialFiles) -> str:
+    """Words beside a body mass that no scale measured; "" for a weighed one."""
+    return " (from the plates, not weighed)" if text(trial.base, "subject_mass_from") == PLATES else ""
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:
@@ -152,7 +158,7 @@ def recording(trial: TrialFiles) -> dict[str, object]:
     channels = result.sizes.get("channel", 0)
     pairs = {
         "model" if trial.of_model else "subject": text(result, "subject"),
-        "body mass": f"{mass:.2f} kg" if mass else "",
+        "body mass": f"{mass:.2f} kg{_not_weighed(trial)}" if mass else "",
         "mass of the model": f"{of_model:.2f} kg" if of_model and of_model != mass else "",
         "stature": f"{stature:.2f} m" if stature else "",
         "sex": text(result, "subject_sex"),

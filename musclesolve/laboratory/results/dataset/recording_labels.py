@@ -267,6 +267,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
+        "subject_mass_from": subject.mass_from,
         "subject_stature_m": subject.stature,
         "subject_sex": subject.sex,
         **({} if subject.age is None else {"subject_age_years": subject.age}),
