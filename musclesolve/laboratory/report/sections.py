@@ -156,6 +156,7 @@ def sections_of(
                 "name": name,
                 "title": spec["title"],
                 "lead": spec.get("lead", "" if trial.of_model else spec.get("lead_of_recording", "")),
+                "printed": spec.get("printed", False),
                 "content": said,
                 "figures": [] if absent else [figures[key] for key in wanted if key in figures],
                 "said": chosen(trial.table, "", section=name),

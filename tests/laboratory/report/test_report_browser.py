@@ -74,6 +74,27 @@ def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(shown)
     shown.page.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
+def test_paper_has_every_warning_the_limits_and_the_recording_and_names_what_it_lacks(shown):
+    shown.page.evaluate("document.querySelectorAll('main details').forEach(each => each.open = false)")
+    shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown.page.emulate_media(media="print")
+    printed = shown.page.evaluate("document.body.innerText")
+    warnings = shown.page.evaluate(
+        "[...document.querySelectorAll('#t1 .against li')].map(each => each.textContent)"
+    )
+    assert len(warnings) > 3 and all(text.strip() in printed for text in warnings)
+    for section in ("limits", "recording"):
+        assert shown.page.evaluate(f"document.querySelector('#t1-s-{section}').innerText") in printed
+    methods = shown.page.evaluate("document.querySelector('#methods-text').textContent.slice(0, 60)")
+    (lacking,) = (line for line in printed.splitlines() if line.startswith("In the page itself"))
+    assert methods not in printed and "Methods, for a paper, with the references" in lacking
+    assert "Limits" not in lacking
+    shown.page.emulate_media(media="screen")
+    shown.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not shown.page.evaluate("document.querySelector('#t1-s-limits').open")
+    shown.page.evaluate("document.querySelectorAll('main details').forEach(each => each.open = true)")
+
+
 def test_copied_methods_are_text(shown):
     shown.page.click("button[data-copy='methods-text']")
     shown.page.wait_for_function("document.querySelector('button[data-copy]').textContent != 'Copy'")

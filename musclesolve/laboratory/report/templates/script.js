@@ -1,8 +1,14 @@
 "use strict";
 (() => {
-  const folded = () => document.querySelectorAll("details.trial, #methods");
+  const folded = () => document.querySelectorAll("details[data-printed]");
+  const nameUnprinted = () => {
+    const titles = [...document.querySelectorAll("main .part:not([open]):not([data-printed]) > summary")].map((each) => each.dataset.onPaper || each.textContent.trim());
+    const words = titles.length ? `In the page itself, and not on paper unless opened there: ${[...new Set(titles)].join("; ")}.` : "";
+    document.querySelectorAll("[data-not-printed]").forEach((each) => { each.textContent = words; });
+  };
   if (innerWidth < 700) document.querySelectorAll("[data-closed-on-phones]").forEach((each) => { each.open = false; });
   addEventListener("beforeprint", () => folded().forEach((each) => { each.dataset.was = each.open ? "1" : ""; each.open = true; }));
+  addEventListener("beforeprint", nameUnprinted);
   addEventListener("afterprint", () => folded().forEach((each) => { each.open = each.dataset.was === "1"; }));
   const unfold = () => {
     const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
