@@ -29,9 +29,9 @@ NAME = TRIAL_FILE
 class Line:
     """One key of a table.
 
-    value: None without a suggestion; an open line is then the key without a value. comment: source of the value. todo:
-    the open decision and its reason. open: the line is written as a comment, so that the reader of trial files does
-    not see it.
+    value: None without a suggestion; an open line is then the key without a value. comment: source of the value, or
+    what the value is for. todo: the open decision and its reason. open: the line is written as a comment, so that the
+    reader of trial files does not see it.
     """
 
     key: str
@@ -44,11 +44,10 @@ class Line:
         """The lines of the file."""
         if self.todo:
             yield from _wrapped(self.todo, TODO)
-        if self.value is None:
-            if self.open:
-                yield f"# {key_text(self.key)} ="
+        if self.value is None and not self.open:
             return
-        text = f"{'# ' if self.open else ''}{key_text(self.key)} = {value_text(self.value)}"
+        value = "" if self.value is None else f" {value_text(self.value)}"
+        text = f"{'# ' if self.open else ''}{key_text(self.key)} ={value}"
         comment = _plain(self.comment)
         if not comment:
             yield text

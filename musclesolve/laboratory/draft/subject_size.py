@@ -94,6 +94,14 @@ class Value:
     uncertain: float = np.nan
 
 
+HEAD_OF_REPORT = {
+    "age_years": "below 18 it changes the masses of the segments",
+    "recorded_on": 'day of the recording, such as "2026-05-04"',
+    "recorded_as": 'condition, such as "barefoot"',
+}
+"""Keys that a report has in its head, which files do not state, and what they mean."""
+
+
 def check_given(subject: GivenSubject) -> None:
     """Refuse values of the subject that the schema of trial files refuses."""
     stated = [Line(key, value) for key, value in vars(subject).items() if value is not None]
@@ -155,6 +163,7 @@ def subject_table(
                 "above the floor"
             )
             lines.append(Line("shoe_mass_kg", 0.3, "", todo, open=True))
+    lines += [Line(key, None, what, open=True) for key, what in HEAD_OF_REPORT.items()]
     return DraftTable("subject", tuple(lines))
 
 

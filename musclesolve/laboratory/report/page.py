@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from markupsafe import Markup
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.collection import uncollected
@@ -52,7 +53,7 @@ from musclesolve.laboratory.report.inputs import (
     reason,
 )
 from musclesolve.laboratory.report.picture.moving_picture import with_geometry
-from musclesolve.laboratory.report.rendering import whole_page
+from musclesolve.laboratory.report.rendering import css_string, whole_page
 from musclesolve.laboratory.report.sections import (
     Headline,
     headline,
@@ -203,6 +204,7 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
     return whole_page(
         "page.html",
         title=f"{who}, {what}",
+        margins=_margins(f"{who}, {what}", inputs.trials),
         trials=trials,
         overview=overview(inputs, [t["headline"] for t in trials], titles),
         together=_together(inputs, titles),
@@ -217,6 +219,18 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
         versions=versions(),
         made=date.today().isoformat(),
     )
+
+
+def _margins(title: str, trials: Sequence[TrialFiles]) -> list[tuple[str, Markup]]:
+    """What stands in the margins of every printed page, as CSS: the title, days of the recordings, and the page."""
+    days = dict.fromkeys(text(trial.base, "recording_date") or trial_sections.NOT_STATED for trial in trials)
+    recorded = f"recorded on: {', '.join(days)}" if days else ""
+    pages = css_string("page ") + Markup(" counter(page) ") + css_string(" of ") + Markup(" counter(pages)")
+    return [
+        ("top-left", css_string(title)),
+        *([("top-center", css_string(recorded))] if recorded else []),
+        ("top-right", pages),
+    ]
 
 
 def _together(inputs: Inputs, titles: Sequence[str]) -> Picture | None:

@@ -69,6 +69,11 @@ def unbroken(text: object) -> Markup:
     return Markup(re.sub(r"\d[\d.]*e-\d+", r'<span class="number">\g<0></span>', str(escape(text))))
 
 
+def css_string(text: str) -> Markup:
+    """A text as a string of CSS, in which only letters, digits and blanks stand as they are."""
+    return Markup('"{}"').format(Markup(re.sub(r"[^\w ]", lambda sign: f"\\{ord(sign[0]):x} ", text)))
+
+
 def whole_page(name: str, /, **values: object) -> str:
     """A page of the template, with its style and scripts, and the colors of its drawings where the system is dark."""
     page = rendered(

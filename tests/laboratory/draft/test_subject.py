@@ -12,7 +12,7 @@ import pytest
 from drafted_folders import as_c3d, drafted, recordings, renamed, standing_forces, stated_subject, table
 from refusals import refused
 
-from musclesolve import check
+from musclesolve import check, read_trial
 from musclesolve.laboratory import read_markers
 from musclesolve.laboratory.draft.draft_folder import draft_folder
 from musclesolve.laboratory.draft.subject_size import GivenSubject, carried_all_the_time
@@ -47,6 +47,20 @@ def test_open_lines_are_right_when_their_sign_is_taken_away(tmp_path: Path) -> N
     subject = tomllib.loads(path.read_text(encoding="utf-8"))["subject"]
     assert subject["stature_m"] == pytest.approx(stated_subject().stature_m, abs=0.1)
     assert check(path).ok
+
+
+def test_the_head_of_the_report_is_drafted_open_and_read_when_filled_in(tmp_path: Path) -> None:
+    path = drafted(recordings(tmp_path, marker_set="gait2392"), name="S01", stature_m=1.7, sex="female")
+    text, filled = path.read_text(encoding="utf-8"), {"age_years": 31, "recorded_as": "barefoot"}
+    assert not {*filled, "recorded_on"} & set(tomllib.loads(text)["subject"])
+    for key, value in {**filled, "recorded_on": "2026-05-04"}.items():
+        assert f"\n# {key} = " in text
+        text = re.sub(
+            f"# {key} =( +#)", lambda rest, key=key, value=value: f"{key} = {value!r}{rest[1]}", text
+        )
+    path.write_text(text, encoding="utf-8")
+    subject = read_trial(path).subject
+    assert (subject.age, subject.date, subject.condition) == (31.0, "2026-05-04", "barefoot")
 
 
 def test_a_scale_setup_states_name_mass_and_stature(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from musclesolve.laboratory.report import rendering, sections
 from musclesolve.laboratory.report.content.verdict_strip import PATTERNS, verdict_strip
 from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page, trial_report
+from musclesolve.laboratory.report.rendering import css_string
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results
 from musclesolve.laboratory.results.dataset.frame_validity import MOTION_FAULTS
 from musclesolve.laboratory.results.facts import Facts
@@ -131,6 +132,22 @@ def test_figures_are_named_for_those_who_do_not_see_them(whole):
     drawn = re.findall(r"<svg [^>]*>", whole.text)
     assert len([each for each in drawn if "data-across" in each]) > 20
     assert all("aria-label=" in each or "aria-hidden=" in each for each in drawn)
+
+
+def test_the_head_has_each_line_stated_or_not_and_every_printed_page_its_name(page):
+    parts = {"recording_date": "2026-05-04", "recording_condition": "barefoot", "subject_age_years": 31.0}
+    blank, filled = (page(small(**stated)).text for stated in ({}, parts))
+    for name, value in (("recorded on", "2026-05-04"), ("condition", "barefoot"), ("age", "31 years")):
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in filled
+        assert f"<dt>{name}</dt><dd>not stated</dd>" in blank
+    margins = re.findall(r"@page {.*@top-left.*}", filled)
+    assert len(margins) == 1 and "counter(page)" in margins[0]
+    assert "S01" in margins[0] and "2026" in margins[0]
+
+
+def test_a_name_in_the_margin_of_a_page_is_a_string_of_css():
+    assert css_string('Ann O"1') == '"Ann O\\22 1"'
+    assert not set(css_string('a";}</style><b>\n\\')[1:-1]) & set('"<>;}\n')
 
 
 def test_names_are_text_and_not_markup(page):

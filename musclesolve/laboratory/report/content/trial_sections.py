@@ -127,19 +127,24 @@ def _criteria(facts: Facts) -> PageTable:
     return PageTable(title, ("criterion", "side", "", "what was found", "why it matters"), rows, compact=True)
 
 
-def person(trial: TrialFiles) -> list[str]:
-    """Mass, stature, sex and age of the person, and date and condition of the recording, as far as they are stated."""
+NOT_STATED = "not stated"
+
+
+def person(trial: TrialFiles) -> list[tuple[str, str]]:
+    """The head of a trial: name, recording and person, with what the file states; of a model only that."""
     mass, stature, age = (
         number(trial.base, f"subject_{name}") for name in ("mass_kg", "stature_m", "age_years")
     )
-    stated = [
-        f"{mass:.1f} kg{_not_weighed(trial)}" if mass else "",
-        f"{stature:.2f} m" if stature else "",
-        text(trial.base, "subject_sex"),
-        f"{age:g} years" if age is not None else "",
-    ]
-    date, condition = (text(trial.base, f"recording_{name}") for name in ("date", "condition"))
-    return [each for each in (*stated, condition, date and f"recorded {date}") if each]
+    stated = {
+        "name": text(trial.base, "subject"),
+        "recorded on": text(trial.base, "recording_date"),
+        "condition": text(trial.base, "recording_condition"),
+        "sex": text(trial.base, "subject_sex"),
+        "age": f"{age:g} years" if age is not None else "",
+        "mass": f"{mass:.1f} kg{_not_weighed(trial)}" if mass else "",
+        "stature": f"{stature:.2f} m" if stature else "",
+    }
+    return [(name, value or NOT_STATED) for name, value in stated.items() if value or not trial.of_model]
 
 
 def _not_weighed(trial: TrialFiles) -> str:
