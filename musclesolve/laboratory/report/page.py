@@ -222,7 +222,7 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
 
 
 def _margins(title: str, trials: Sequence[TrialFiles]) -> list[tuple[str, Markup]]:
-    """What stands in the margins of every printed page, as CSS: the title, days of the recordings, and the page."""
+    """The margins of every printed page as CSS: the title, the days of the recordings, the number of the page."""
     days = dict.fromkeys(text(trial.base, "recording_date") or trial_sections.NOT_STATED for trial in trials)
     recorded = f"recorded on: {', '.join(days)}" if days else ""
     pages = css_string("page ") + Markup(" counter(page) ") + css_string(" of ") + Markup(" counter(pages)")

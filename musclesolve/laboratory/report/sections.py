@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -32,6 +33,8 @@ PICTURE_FRAMES = 75
 """Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
 ONE_FRAME = "A result of a single frame has no curves to draw."
 LAST = "further"
+EXACT = "The calculation is exact. That does not make the forces true."
+NOT_EXACT = "How much of the trial is solved, and how exactly"
 IN_HEADLINE = "picture"
 """Section that stands beside the verdict."""
 
@@ -42,11 +45,17 @@ class Headline:
 
     judgement: Judgement
     why: str  # whether the forces may be used, and the reason that matters most
+    exact: str = ""  # whether the calculation is exact, in plain words
     detail: str = ""  # certificates, and the comparison with implants
-    contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
+    contact: Sequence[dict[str, Any]] = ()  # joint, unit, and a number for each leg
     emg: Fact | str = "not known"
     findings: Sequence[Fact] = ()  # errors and warnings with their remedies
     remarks: Sequence[Fact] = ()
+
+    @property
+    def marks_far(self) -> bool:
+        """Whether a contact force has the mark of being far above what implants measured."""
+        return any(mark for row in self.contact for _, _, mark in row["legs"])
 
 
 def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
@@ -62,10 +71,13 @@ def headline(facts: Facts, table: Sequence[Fact]) -> Headline:
         rows.setdefault(peak.subject, []).append((SIDE_NAMES.get(value["side"], ""), shown, far))
         if far or peak.subject not in implants:
             implants[peak.subject] = _in_implants(of_implants, bool(far))
+    counts = facts.counts
+    is_exact = 0 < counts.analyzed == counts.valid and np.isfinite(facts.largest_gap)
     of_emg = [each for each in table if each.name == ("emg",) and each.value]
     return Headline(
         judged,
         judged.use,
+        EXACT if is_exact else NOT_EXACT,
         " ".join(judged.why[bool(judged.of("error", "warning")) :]),  # without the number of cautions
         [
             {"joint": joint, "unit": unit, "legs": legs, "implants": implants[joint]}

@@ -287,7 +287,7 @@ class Plausibility:
 
     @property
     def use(self) -> str:
-        """Advice on use and remedies for a result that is not plausible, or at the edge; "" for any other.
+        """Advice on use of a result that is not plausible, or at the edge; "" for any other. Remedies: `remedy`.
 
         Residual force and body mass belong to the recording: moments are wrong where these criteria fail. The other
         criteria concern the muscles, on which angles, moments and events do not depend.
@@ -298,14 +298,14 @@ class Plausibility:
         if any(comparison.criterion in OF_RECORDING for comparison in self.failed):
             return str(sentences["recording"])
         if any(comparison.criterion == "ground" for comparison in self.failed):
-            return str(sentences["motion"].format(remedy=self._lower_cutoff))
+            return str(sentences["motion"])
         if not self.failed:
             return ""
         if all(comparison.criterion == "reserves" for comparison in self.failed):
             return str(sentences["reserves"])
         places = [comparison.place for comparison in self.failed if comparison.place]
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
-        return str(sentences["forces"].format(where=where, remedy=self._remedy))
+        return str(sentences["forces"].format(where=where))
 
     @property
     def causes(self) -> set[str]:

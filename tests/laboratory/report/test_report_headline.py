@@ -19,7 +19,7 @@ from musclesolve.laboratory.report.inputs import read_inputs
 from musclesolve.laboratory.report.page import report_page
 from musclesolve.laboratory.report.picture.still import VERDICTS
 from musclesolve.laboratory.report.rendering import template, unbroken
-from musclesolve.laboratory.report.sections import headline
+from musclesolve.laboratory.report.sections import EXACT, headline
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.plausibility import plausibility
@@ -185,14 +185,34 @@ def test_shortening_is_the_reason_of_full_activation_where_it_is(speed, share, s
 def test_a_remedy_of_several_findings_is_said_once():
     data = small()
     data["joint_reaction"][30] = 20.0 * WEIGHT
-    found = headline(Facts(data), facts_of(data)).findings
+    top = headline(Facts(data), facts_of(data))
+    found = top.findings
     remedies = [each.value["remedy"] for each in found]
     assert len(remedies) > len(set(remedies))
     text = " ".join(each.sentence for each in found)
     for remedy in set(remedies):
         assert text.count(remedy) == 1
+        tail = remedy.rpartition("; ")[2]
+        assert tail not in top.detail and tail not in top.why
         count = remedies.count(remedy)
         assert count == 1 or f"Remedy of these {count}: {remedy}" in text
+
+
+def test_the_verdict_stands_beside_what_it_does_not_say(numbers):
+    for peak, marked in ((2.5, False), (4.2, True)):
+        data = small()
+        data["joint_reaction"][:] = 0.0
+        data["joint_reaction"].loc[{"joint": "hip_r"}][30] = [0.0, 0.0, peak * WEIGHT]
+        text = numbers(data).text
+        assert text.count("They are no diagnosis, and no basis for treatment") == 2  # and under the limits
+        assert ("do not use its size in newtons" in text) == marked
+
+
+def test_the_calculation_is_called_exact_where_every_frame_has_its_certificate():
+    sound, unknown, failed = small(), small().drop_vars("gap"), small()
+    set_status(failed, Status.INFEASIBLE, 3)
+    exact = [headline(Facts(data), facts_of(data)).exact == EXACT for data in (sound, unknown, failed)]
+    assert exact == [True, False, False]
 
 
 def test_verdicts_have_one_color_in_page_and_still():
