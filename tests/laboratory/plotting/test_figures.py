@@ -34,7 +34,7 @@ from musclesolve.laboratory.plotting import (
 )
 from musclesolve.laboratory.plotting.figure_sets import FIGURES as ALL_FIGURES
 from musclesolve.laboratory.plotting.figure_sets import drawable_of
-from musclesolve.laboratory.plotting.page.curves import BEYOND, abscissa
+from musclesolve.laboratory.plotting.page.curves import BEYOND, SEAM, abscissa
 from musclesolve.laboratory.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
@@ -67,6 +67,7 @@ def in_time(data):
 
 
 def lines_of(axes, side, style):
+    style = "--" if (side, style) == ("l", "-") else style  # a full curve of the left leg is dashed
     return [
         line for line in axes.lines if line.get_color() == SIDE_COLOR[side] and line.get_linestyle() == style
     ]
@@ -121,7 +122,14 @@ def test_a_cycle_without_a_solution_is_not_crossed_below_the_curve_of_a_valid_on
 
 
 def test_the_legend_says_where_a_full_curve_is_of_two_cycles():
-    assert entries(activations(cut(0.3, 1.1)))[:2] == ["right", "left (parts of 2 cycles)"]
+    assert entries(activations(cut(0.3, 1.1)))[:2] == [
+        "right",
+        "left (parts of 2 cycles, a gap between them)",
+    ]
+    (left,) = (part for part in [abscissa(cut(0.3, 1.1)).passes["l"]])
+    ends = [part.place[part.apart][[0, -1]] for part in left if part.apart.any()]
+    (_, low), (high, _) = sorted(map(tuple, ends))
+    assert len(ends) == 2 and high - low >= SEAM
 
 
 def test_the_legend_says_why_a_curve_has_gaps():
@@ -369,6 +377,7 @@ def test_legs_that_agree_are_both_seen():
     ((right,), (left,)) = (lines_of(axes, side, "-") for side in "rl")
     assert axes.lines.index(right) < axes.lines.index(left)
     assert right.get_linewidth() > 1.5 * left.get_linewidth()
+    assert (right.is_dashed(), left.is_dashed()) == (False, True)
 
 
 def test_one_bar_a_leg_says_where_its_foot_is_on_the_ground():

@@ -79,6 +79,10 @@ STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
 
+SEAM = 2.0
+"""Gap between the parts of two cycles that are drawn as one curve [% of the gait cycle]."""
+
+
 @dataclass(frozen=True)
 class Pass:
     """One curve: frames (K,), their places on the axis, and the mask of places that an earlier pass already shows."""
@@ -86,6 +90,7 @@ class Pass:
     index: Indices
     place: Array
     repeated: Mask
+    apart: Mask  # (K,) places that no earlier pass shows, less a gap beside it, which tells one cycle from another
 
 
 @dataclass(frozen=True)
@@ -166,10 +171,13 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
             index = np.arange(cycle.index[0], cycle.index[-1] + 1)
             place = 100.0 * (time[index] - cycle.start) / (cycle.end - cycle.start)
             shown = [(place >= low) & (place <= high) for low, high in spans]
-            repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
+            beside = [(place > low - SEAM) & (place < high + SEAM) for low, high in spans]
+            repeated, close = (
+                np.any(each, axis=0) if each else np.zeros(place.size, dtype=bool) for each in (shown, beside)
+            )
             if not any(low <= place[0] and place[-1] <= high for low, high in spans):
                 spans.append((place[0], place[-1]))
-            drawn.append(Pass(index, place, repeated))
+            drawn.append(Pass(index, place, repeated, ~close))
     complete = {side: [cycle for cycle in of_leg if cycle.complete] for side, of_leg in cycles.items()}
     counts = [len(of_leg) for of_leg in complete.values()]
     if not averaged or min(counts) < STRIDES[0] or max(counts) < STRIDES[1]:
@@ -180,7 +188,8 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
 def time_axis(result: xr.Dataset) -> Abscissa:
     """Time [s], or the numbers of the frames where no time is known; the same for both legs."""
     time = np.asarray(result["time"].values, dtype=float)
-    whole = Pass(np.arange(time.size), time, np.zeros(time.size, dtype=bool))
+    shown = np.zeros(time.size, dtype=bool)
+    whole = Pass(np.arange(time.size), time, shown, ~shown)
     sides = [str(side) for side in result["side"].values]
     label = "time [s]" if result["time"].attrs.get("units", "s") == "s" else "frame"
     return Abscissa(label, (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
@@ -313,7 +322,7 @@ class Legs:
                 # drawn without effect on the scale
                 self.cut_off.append(side)
                 away = np.where(with_neighbors(ends), curve, np.nan)
-                style = {"color": color, "linewidth": width}
+                style = {"color": color, "linewidth": width, "linestyle": SIDE_DASHES[side]}
                 marks.append(Line(series(side), style, part.place, away, is_scaled=False))
                 solid, dotted = solid & ~ends, dotted & ~ends
             dashed = np.zeros(part.place.size, dtype=bool)
@@ -322,7 +331,7 @@ class Legs:
                 solid = solid & ~predicted[part.index]
             further = with_neighbors(part.repeated) if part.repeated.any() else part.repeated
             marks += curves_by_kind(
-                *(side, part.place, curve, ~part.repeated, further, FURTHER),
+                *(side, part.place, curve, part.apart, further, FURTHER),
                 {"": ("-", solid), RESERVE: (RESERVE_STYLE, dotted), PREDICTED: (PREDICTED_STYLE, dashed)},
                 thin=REPEATED["linewidth"] * width,
             )
@@ -490,7 +499,7 @@ class Legs:
         handles: dict[str, Any] = {}
         for side in self.sides:
             parts = sum(not part.repeated.all() for part in self.x.passes[side])
-            remarks = [f"parts of {parts} cycles"] if parts > 1 else []
+            remarks = [f"parts of {parts} cycles, a gap between them"] if parts > 1 else []
             if (strides := self.x.strides.get(side)) is not None:
                 remarks = [f"mean of {len(strides.at)} strides"]
             if not measured and frames.not_measured(self.result, side).any():

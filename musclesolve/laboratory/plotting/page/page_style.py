@@ -230,9 +230,10 @@ def _paler(color: Any) -> str:
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
 SIDE_COLOR = _OfSides({"r": "#0072B2", "l": "#E69F00", "other": "#000000"}, "color")
-# The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
-SIDE_WIDTH = _OfSides({"r": 1.9, "l": 0.9, "other": 1.2}, "linewidth")  # points
-SIDE_DASHES = _OfSides({"r": "-", "l": "-", "other": "-"}, "linestyle")
+# The right leg is drawn first and wider, the left leg dashed: where the legs agree, the right one shows on both sides
+# of the left one and in its gaps.
+SIDE_WIDTH = _OfSides({"r": 1.9, "l": 1.1, "other": 1.2}, "linewidth")  # points
+SIDE_DASHES = _OfSides({"r": "-", "l": (0, (5.0, 4.0)), "other": "-"}, "linestyle")
 RESERVE_STYLE = ":"
 REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
 SINGLE: dict[str, Any] = {"linewidth": 0.35, "alpha": 0.45}
