@@ -82,11 +82,6 @@ class ActivationLimits:
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])
 
-    def with_loose_frames(self, count: int) -> "ActivationLimits":
-        """The limits with `count` further frames at the end, in which every activation is allowed."""
-        none = np.zeros((count, 1))
-        return ActivationLimits(np.vstack([self.e_a, none]), np.vstack([self.e_d, none]))
-
     def slack(self, a: Array) -> Array:
         """The slack G a - h, (2, T-1, n): how much farther each activation (T, n) could have fallen and risen."""
         rise = (1.0 - self.e_a) - a[1:] + self.e_a * a[:-1]

@@ -353,13 +353,13 @@ class Linearized:
 class MotionInteriorPoint:
     """The interior point on one motion: its start, its steps, and their results.
 
-    The problem is a MotionProblem or GivenCapacities: moments (T, m) [N m], `lever` (T, m, n) [N m], the moments of one
-    unit of tendon force, `compliance` of reserves (T, m), bounds of activations and tendon coordinates (T, n), weights
-    of frames (T,), the basis in time, the limits of activation, and the `state` of tendon and fiber at z and dz/dt. The
-    cost is a sum over muscles with `slopes` by force and by activation, and the largest force of its domain.
+    The problem has moments (T, m) [N m], `lever` (T, m, n) [N m], the moments of one unit of tendon force, `compliance`
+    of reserves (T, m), bounds of activations and tendon coordinates (T, n), weights of frames (T,), the basis in time,
+    the limits of activation, and the `state` of tendon and fiber at z and dz/dt. The cost is a sum over muscles with
+    `slopes` by force and by activation, and the largest force of its domain.
     """
 
-    def __init__(self, problem: Any, cost: Any) -> None:
+    def __init__(self, problem: MotionProblem, cost: MotionCost) -> None:
         self.problem, self.cost = problem, cost
         # all costs are divided by the mean marginal cost at half the force or midway between the bounds
         middle = 0.5 * (problem.lower + problem.upper)

@@ -222,14 +222,6 @@ class TimeBasis:
         )
         return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
 
-    @classmethod
-    def from_frame_count(cls, count: int) -> Self:
-        """The basis of three or more frames without a spline: z_t = c_t, without rates."""
-        rows = np.arange(count)
-        first = np.clip(rows - 1, 0, count - ROW)
-        value = (first[:, None] + np.arange(ROW) == rows[:, None]).astype(np.float64)
-        return cls(first.astype(np.intp), value, np.zeros_like(value), np.zeros(0), np.zeros((2, 0)))
-
     def values(self, coefficient: Array) -> Array:
         """The values Z c, (T, n), of coefficients (T, n)."""
         return self._times(self.value, coefficient)

@@ -14,17 +14,13 @@ moments and multipliers v >= 0 of the limits. The motion is infeasible (Farkas) 
 
 which is checked independently of the source of y and v. It is a proof where the margin is above its own round-off.
 
-The frames are a motion for `BandedInteriorPoint`, of muscles without tendon and passive force: a muscle has the tendon
-force f(z) = z over its capacity and the capacity g = 1, so that its tendon coordinate z is its activation; a muscle
-without capacity has no lever. The state of a frame does not depend on the rate of z: z_t are the coefficients. All
-costs of single frames may be used. Soft rows 1/2 w (t - G a)^2 are moments sqrt(w) t with levers sqrt(w) G and a
-reserve of weight one.
+The motion is solved by the interior point of sharing/solver/linked_frames.py, for every cost of single muscles, with or
+without squares of linear combinations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +31,6 @@ from musclesolve._util.checks import check_choice, check_increasing, check_type
 from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.muscles.elastic.elastic_muscles import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
     Certificate,
@@ -46,18 +41,16 @@ from musclesolve.sharing.certificate import (
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE, UNIT_ROUNDING, RateBounds
+from musclesolve.sharing.kernel.constants import AT_EDGE, TOLERANCE, UNIT_ROUNDING, RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.linked_frames import LinkedAttempt, LinkedFrames, minimize
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
-from musclesolve.trajectory.certificate import MotionAttempt
-from musclesolve.trajectory.motion_problem import ROW, Capacity, FiberBalance, TimeBasis
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -115,10 +108,10 @@ def solve_rate_limited(
         cost: a name or a Cost, smooth and convex; its sum over the frames is minimized. "together" takes sums over
             muscles and squares of linear combinations (soft rows), no terms that join muscles otherwise.
         limits: the time constants; 10 and 40 ms unless given.
-        method: "together": all frames as one convex problem, which anticipates later frames (`BandedInteriorPoint`, as
-            for elastic tendons). "frame_by_frame": each frame within its limits from the frame before; not optimal, and
-            it may end in infeasible frames. A frame whose bounds are disjoint from those limits is INFEASIBLE, with
-            reserves as well; the next one follows the last one solved.
+        method: "together": all frames as one convex problem, which anticipates later frames. "frame_by_frame": each
+            frame within its limits from the frame before; not optimal, and it may end in infeasible frames. A frame
+            whose bounds are disjoint from those limits is INFEASIBLE, with reserves as well; the next one follows the
+            last one solved.
         solver: for single frames.
         on_infeasible: "report": an infeasible motion is not solved; where that is proved, every frame is INFEASIBLE.
             "reserve": it is solved with reserves, weighted so that 1 N m costs a tenth of all muscles at full
@@ -187,13 +180,12 @@ def _together(
         best = motion.exact(bool((single.status[numbers] == Status.INFEASIBLE).any()))
         if on_infeasible == "reserve" and not best.arrays.solved.all() and problem.reserve_weight is None:
             best = motion.with_reserves(best.shortage)
-    count, filled = len(numbers), {name: x for name, x in vars(best.arrays).items() if x is not None}
     arrays = SolutionArrays.empty(problem)
     arrays.status[:], arrays.reserve_weight[:] = single.status, np.inf
-    arrays.store(usable, SolutionArrays(**{name: x[:count] for name, x in filled.items()}))
+    arrays.store(usable, best.arrays)
     solution = replace(single, **vars(arrays), solver="rate_limited")
     result = _without_multipliers(solution, limits, problem, "together")
-    result.shortage[usable] = best.shortage[:count]
+    result.shortage[usable] = best.shortage
     near = np.flatnonzero(np.diff(numbers) == 1)  # NaN between two frames of which one was left out
     result.falling_multiplier[numbers[near]], result.rising_multiplier[numbers[near]] = best.limit_multiplier[
         :, near
@@ -238,115 +230,19 @@ def _without_multipliers(
     return RateLimited(solution, limits, fall, rise, np.full_like(problem.moment, np.nan), method)
 
 
-BEYOND_BOUNDS = 1.0  # bounds of z beyond the bounds of the activation, so that they are never active
-LEAST_INSIDE = 1e-15
-"""Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
-
-
 @dataclass(frozen=True, eq=False)
-class GivenCapacities:
-    """A motion (certificate.py) of three frames or more; levers (T, m, n) [N m] at activation 1."""
-
-    moment: Array
-    lever: Array
-    compliance: Array
-    lower: Array
-    upper: Array
-    activation_limits: ActivationLimits
-
-    @classmethod
-    def from_problem(
-        cls, problem: Problem, limits: ActivationLimits, reserve_weight: Array
-    ) -> GivenCapacities:
-        """The frames of a problem with weights of reserves (T, m), infinite without a reserve."""
-        bounds = problem.lower, problem.upper
-        return cls(problem.moment, problem.moment_matrix, 1.0 / reserve_weight, *bounds, limits)
-
-    @property
-    def coordinate_range(self) -> tuple[Array, Array]:
-        """Bounds (T, n) of z, farther than the bounds of the activations."""
-        return self.lower - BEYOND_BOUNDS, self.upper + BEYOND_BOUNDS
-
-    @property
-    def weight(self) -> Array:
-        """The weight of every frame in the sum of costs: one, (T,)."""
-        return np.ones(len(self.moment))
-
-    @cached_property
-    def basis(self) -> TimeBasis:
-        """The basis in time: coordinates of the frames themselves."""
-        return TimeBasis.from_frame_count(len(self.moment))
-
-    @property
-    def mean_step(self) -> float:
-        """The time between frames as a unit of the time of rates: any, for there are no rates."""
-        return 1.0
-
-    def state(self, z: Array, y: Array) -> FiberBalance:
-        """The balance of f = z, g = 1, p = 0 for coordinates z (T, n)."""
-        one, none = np.ones_like(z), np.zeros_like(z)
-        capacity = Capacity(one, none, none, none, none, none)
-        return FiberBalance(Curved(z, one, none), Curved(none, none, none), capacity)
-
-    def with_soft_rows(self, problem: Problem, cost: Cost) -> GivenCapacities:
-        """The motion with the soft rows of a cost as moments, after the others."""
-        rows = cost.soft_rows(problem)
-        if rows is None:
-            return self
-        root = np.sqrt(rows.weight)
-        return replace(
-            self,
-            moment=np.concatenate([self.moment, root * rows.target], axis=1),
-            lever=np.concatenate([self.lever, root[:, :, None] * rows.matrix], axis=1),
-            compliance=np.concatenate([self.compliance, np.ones_like(root)], axis=1),
-        )
-
-    def without_fixed(self) -> GivenCapacities:
-        """The motion without the levers of muscles that cannot move; their moments are taken off."""
-        fixed = self.upper - self.lower <= NO_ROOM
-        carried = np.einsum("tkn,tn->tk", self.lever, np.where(fixed, self.lower, 0.0))
-        return replace(self, moment=self.moment - carried, lever=np.where(fixed[:, None, :], 0.0, self.lever))
-
-
-@dataclass(frozen=True, eq=False)
-class ActivationCost:
-    """A cost of activations at given capacities, without its soft rows."""
-
-    problem: Problem
-    cost: Cost
-
-    def slopes(self, force: Array, activation: Array) -> tuple[Array, Array, Array, Array]:
-        """First and second derivatives (T, n) by force, all zero, and by activation.
-
-        The force over the capacity and the activation are (T, n).
-        """
-        lower, upper = self.problem.lower, self.problem.upper
-        least, none = LEAST_INSIDE * (upper - lower), np.zeros_like(activation)
-        at = self.problem, np.clip(activation, lower + least, upper - least)
-        return none, none, self.cost.term_gradient(*at), self.cost.term_hessian_diagonal(*at)
-
-    def load(self, state: FiberBalance) -> Curved:
-        """The force over the capacity, on which the cost does not depend."""
-        return state.active
-
-    def largest_force(self) -> Array:
-        """Infinite forces, (T, n): the bounds of the activation lie within the domain of the cost."""
-        return np.full_like(self.problem.lower, np.inf)
-
-
-@dataclass(frozen=True, eq=False)
-class CapacityCertifier:
+class MotionCertifier:
     """Certifies attempts by activations, multipliers of moments and of limits alone; the problem has its reserves."""
 
     problem: Problem
     limits: ActivationLimits
     cost: Cost
 
-    def certificate(self, attempt: MotionAttempt) -> Certificate:
+    def certificate(self, attempt: LinkedAttempt) -> Certificate:
         """The certificate of the motion, the same gap in every frame."""
         return self.of_frames(attempt).joined()
 
-    def of_frames(self, attempt: MotionAttempt) -> Certificate:
+    def of_frames(self, attempt: LinkedAttempt) -> Certificate:
         """The parts of the certificate by frame; a limit between two frames counts in the first one."""
         multiplier = attempt.multiplier[:, : self.problem.n_dof]
         reserve = multiplier * _compliance(self.problem)
@@ -374,11 +270,6 @@ def _compliance(problem: Problem) -> Array:
     )
 
 
-GOOD = 0.1
-"""Share of the limits of the certificate with which the method ends immediately."""
-MOST_ACTIVE_SETS = 12
-LEAST_GIVE = 1e-14
-"""Change of an active limit or bound by a change of its multiplier, over 1 / f'': two that are the same share one."""
 RESERVE = 1e-3
 STIFF = 1e4
 START_SHARE = 0.3  # start of activations, as a share of the distance from lower to upper bound
@@ -386,92 +277,16 @@ START_SHARE = 0.3  # start of activations, as a share of the distance from lower
 
 def solve_coupled(
     problem: Problem, limits: ActivationLimits, cost: Cost, reserve_weight: Array
-) -> MotionAttempt:
-    """The activations of least total cost, three frames or more; weights (T, m) are infinite without reserves.
+) -> LinkedAttempt:
+    """The activations of least total cost; weights (T, m) are infinite without reserves.
 
     The attempt has the multipliers of the moments, not of soft rows.
     """
-    certifier = CapacityCertifier(problem.with_arrays(reserve_weight=reserve_weight), limits, cost)
-    whole = GivenCapacities.from_problem(problem, limits, reserve_weight)
+    certifier = MotionCertifier(problem.with_arrays(reserve_weight=reserve_weight), limits, cost)
+    linked = LinkedFrames.from_problem(problem, cost, reserve_weight, limits)
     first = problem.lower + START_SHARE * (problem.upper - problem.lower)
-    eased = whole.with_soft_rows(problem, cost).without_fixed()
-    slopes = ActivationCost(problem, cost)
-    with np.errstate(all="ignore"):
-        method = MotionInteriorPoint(eased, slopes)
-        attempt = BandedInteriorPoint(good=GOOD).run(method, method.start(first), certifier)
-        attempt = on_active_set(attempt, eased, slopes, certifier)
+    attempt = minimize(linked, certifier.certificate, first)
     return replace(attempt, multiplier=attempt.multiplier[:, : problem.n_dof])
-
-
-def on_active_set(
-    attempt: MotionAttempt, motion: GivenCapacities, cost: ActivationCost, certifier: CapacityCertifier
-) -> MotionAttempt:
-    """Improve an attempt that is not certified by steps of Newton's method on the bounds and limits that are active.
-
-    Products of multipliers and distances vanish there exactly. The products of an interior point do not: where reserves
-    bear much, the multipliers of the limits are so large beside the marginal costs that no small product suffices. The
-    next step holds what the last one violates and lets go of what it pulls at. The best attempt is returned.
-    """
-    worst = float(certifier.certificate(attempt).worst.max())
-    if not 1.0 < worst < np.inf:
-        return attempt
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    best, a = attempt, attempt.activation
-    shape, limits, lever = a.shape, motion.activation_limits, motion.lever
-    one = sparse.identity(a.size, format="csr")
-    held = sparse.vstack(
-        [limit_rows(limits, shape), one, -one], format="csr"
-    )  # all inequalities, held @ a >= bounds
-    moments = sparse.block_diag(list(lever), format="csr")
-
-    def distances(a: Array) -> Array:
-        parts = limits.slack(a), a - motion.lower, motion.upper - a
-        return np.concatenate([part.reshape(-1) for part in parts])
-
-    reaction = attempt.multiplier  # of the moments
-    _, _, slope, bend = cost.slopes(a, a)
-    pull = np.einsum("tkn,tk->tn", lever, reaction) + limits.pull(attempt.limit_multiplier)
-    of_bounds = (slope - pull).reshape(-1)
-    multiplier = np.concatenate([attempt.limit_multiplier.reshape(-1), of_bounds, -of_bounds])
-    active = multiplier > np.median(bend) * distances(a)
-    for number in range(MOST_ACTIVE_SETS):
-        multiplier = np.where(active, multiplier, 0.0)
-        _, _, slope, bend = cost.slopes(a, a)
-        rows = sparse.vstack([moments, held[active]], format="csr")
-        give = np.append(motion.compliance, np.full(active.sum(), LEAST_GIVE / np.median(bend)))
-        system = sparse.bmat(
-            [[sparse.diags(bend.reshape(-1)), -rows.T], [rows, sparse.diags(give)]], format="csc"
-        )
-        pull = moments.T @ reaction.reshape(-1) + held.T @ multiplier
-        short = motion.moment - np.einsum("tkn,tn->tk", lever, a) - motion.compliance * reaction
-        right = np.concatenate([pull - slope.reshape(-1), short.reshape(-1), -distances(a)[active]])
-        try:
-            step = splu(system).solve(right)
-        except RuntimeError:  # singular, as of moments without reserves that depend on each other
-            break
-        if not np.isfinite(step).all():
-            break
-        d_a, d_reaction, d_multiplier = np.split(step, [a.size, a.size + reaction.size])
-        a, reaction = a + d_a.reshape(shape), reaction + d_reaction.reshape(reaction.shape)
-        multiplier[active] += d_multiplier
-        found = replace(
-            attempt,
-            activation=np.clip(a, motion.lower, motion.upper),
-            multiplier=reaction,
-            limit_multiplier=np.maximum(multiplier[: -2 * a.size], 0.0).reshape(
-                attempt.limit_multiplier.shape
-            ),
-            iterations=attempt.iterations + number + 1,
-        )
-        share = float(certifier.certificate(found).worst.max())
-        if share < worst:
-            best, worst = found, share
-        if worst <= GOOD:
-            break
-        active = np.where(active, multiplier > 0.0, distances(a) < 0.0)
-    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -489,21 +304,16 @@ class CoupledResult:
 
 @dataclass(frozen=True, eq=False)
 class CoupledMotion:
-    """Frames of a motion; with fewer than three, the last one is repeated without limits."""
+    """Frames of a motion with their limits."""
 
     problem: Problem
     limits: ActivationLimits
     cost: Cost
-    n_frames: int
 
     @classmethod
     def from_problem(cls, problem: Problem, time: Array, cost: Cost, limits: RateLimits) -> CoupledMotion:
         """The frames of a problem at times (T,) [s]."""
-        frames = problem.n_frames
-        more = max(ROW - frames, 0)
-        repeated = np.minimum(np.arange(frames + more), frames - 1)
-        coupling = ActivationLimits.from_rate_limits(limits, time).with_loose_frames(more)
-        return cls(problem.frames(repeated), coupling, cost, frames)
+        return cls(problem, ActivationLimits.from_rate_limits(limits, time), cost)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
         """The result with the reserves of the problem, if any; for single infeasible frames with a proof first.
@@ -539,10 +349,8 @@ class CoupledMotion:
 
     def without_limits(self, activation: Array, multiplier: Array, iterations: int) -> CoupledResult:
         """The result from activations (T, n) and multipliers (T, m) of single frames, certified with the limits."""
-        repeat = np.minimum(np.arange(self.problem.n_frames), self.n_frames - 1)
-        a, weight = activation[repeat], self.problem.reserve_weight
-        none, free = np.zeros_like(a), np.zeros((2, *a[1:].shape))
-        attempt = MotionAttempt(none, a, multiplier[repeat], none, none, free, iterations, "batch")
+        weight, free = self.problem.reserve_weight, np.zeros((2, *activation[1:].shape))
+        attempt = LinkedAttempt(activation, multiplier, free, iterations)
         return self._certified(
             attempt, np.full_like(self.problem.moment, np.inf) if weight is None else weight
         )
@@ -550,15 +358,14 @@ class CoupledMotion:
     def _solved(self, weight: Array) -> CoupledResult:
         return self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), weight)
 
-    def _certified(self, attempt: MotionAttempt, weight: Array) -> CoupledResult:
+    def _certified(self, attempt: LinkedAttempt, weight: Array) -> CoupledResult:
         """The result with weights of reserves (T, m); solved if the certificate of every frame holds."""
-        problem, count = self.problem.with_arrays(reserve_weight=weight), self.n_frames
-        certifier = CapacityCertifier(problem, self.limits, self.cost)
-        of_frames = certifier.of_frames(attempt).frames(np.arange(count))  # repeated frames are nobody's
+        problem = self.problem.with_arrays(reserve_weight=weight)
+        of_frames = MotionCertifier(problem, self.limits, self.cost).of_frames(attempt)
         found = of_frames.joined()
         result = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))
         arrays, activation = result.arrays, attempt.activation
-        arrays.gap[:count], arrays.moment_error[:count] = found.gap, found.moment_error
+        arrays.gap[:], arrays.moment_error[:] = found.gap, found.moment_error
         arrays.reserve_weight = weight
         arrays.iterations.fill(attempt.iterations)
         if not found.holds.all():

@@ -15,14 +15,12 @@ from musclesolve.sharing import RateLimits, expression_cost
 from musclesolve.sharing.certificate import Certificate, certify, within_domain
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.sharing.solver.linked_frames import LinkedAttempt, LinkedFrames
+from musclesolve.sharing.solver.linked_frames import minimize as minimize_linked
 from musclesolve.trajectory import solve_rate_limited
-from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
-from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.solve_rate_limited import (
-    ActivationCost,
-    CapacityCertifier,
     CoupledMotion,
-    GivenCapacities,
+    MotionCertifier,
     farkas_margin,
     least_reserves,
     limit_rows,
@@ -49,9 +47,9 @@ def exact(problem: Problem) -> np.ndarray:
 
 
 def certificate(
-    problem: Problem, limits: ActivationLimits, cost: Cost, attempt: MotionAttempt
+    problem: Problem, limits: ActivationLimits, cost: Cost, attempt: LinkedAttempt
 ) -> Certificate:
-    return CapacityCertifier(problem, limits, cost).certificate(attempt)
+    return MotionCertifier(problem, limits, cost).certificate(attempt)
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -156,13 +154,13 @@ def test_the_certificate_detects_a_changed_result(spoil):
 def test_a_multiplier_of_a_limit_that_is_not_met_is_refused():
     problem, time = burst()
     cost, coupling = costs()["stress_cubed"](), ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), time)
-    nothing, multiplier = np.zeros((24, 6)), np.zeros((2, 23, 6))
+    multiplier = np.zeros((2, 23, 6))
     single = solve(problem, cost)
     unit = certify(problem, cost, single.activation, single.reserve, single.multiplier).unit.sum()
     for share in (0.0, 1e-3):
         multiplier[1, 3, 0] = share * unit
-        parts = (nothing, single.activation, single.multiplier, nothing, nothing, multiplier)
-        found = certificate(problem, coupling, cost, MotionAttempt(*parts, 0, "batch"))
+        attempt = LinkedAttempt(single.activation, single.multiplier, multiplier, 0)
+        found = certificate(problem, coupling, cost, attempt)
         assert found.holds.all() if share == 0.0 else found.gap.min() > 1e-6
 
 
@@ -170,9 +168,9 @@ def test_limits_that_are_violated_are_not_certified():
     """Single frames that ask for too fast changes, with their multipliers: optimal but for the limits."""
     problem, time = burst()
     cost, coupling = costs()["stress_cubed"](), ActivationLimits.from_rate_limits(RateLimits(), time)
-    single, zero = solve(problem, cost), np.zeros((24, 6))
-    parts = (zero, single.activation, single.multiplier, zero, zero, np.zeros((2, 23, 6)))
-    found = certificate(problem, coupling, cost, MotionAttempt(*parts, 0, "batch"))
+    single = solve(problem, cost)
+    attempt = LinkedAttempt(single.activation, single.multiplier, np.zeros((2, 23, 6)), 0)
+    found = certificate(problem, coupling, cost, attempt)
     assert found.gap.max() <= 1e-9 and found.moment_error.max() > 0.05
     assert not found.holds.all()
     # an optimum for muscles that are faster by some millionths
@@ -183,7 +181,7 @@ def test_limits_that_are_violated_are_not_certified():
     assert 1e-6 < found.moment_error.max() < 1e-5 and not found.holds.all()
 
 
-def null_step(problem: Problem, attempt: MotionAttempt, coupling: ActivationLimits) -> np.ndarray:
+def null_step(problem: Problem, attempt: LinkedAttempt, coupling: ActivationLimits) -> np.ndarray:
     """A change of activations off their bounds and limits, by 1e-3 at most, that leaves the moments alone."""
     a, change = attempt.activation, np.zeros_like(attempt.activation)
     slack = coupling.slack(a).min(axis=0)
@@ -219,12 +217,9 @@ def test_the_gap_bounds_the_excess_of_rough_optima(cost):
     assert np.ptp(answer.solution.gap) == 0.0 and np.isnan(answer.solution.cost_bound).all()
     chosen, coupling = costs()[cost](), ActivationLimits.from_rate_limits(RateLimits(), time)
     for iterations in (8, 11, 14, 17):
-        method = MotionInteriorPoint(
-            GivenCapacities.from_problem(problem, coupling, exact(problem)), ActivationCost(problem, chosen)
-        )
-        certifier = CapacityCertifier(problem, coupling, chosen)
-        rough = BandedInteriorPoint(max_iterations=iterations)
-        attempt = rough.run(method, method.start(np.full((24, 6), 0.3)), certifier)
+        certifier = MotionCertifier(problem, coupling, chosen)
+        linked = LinkedFrames.from_problem(problem, chosen, None, coupling)
+        attempt = minimize_linked(linked, certifier.certificate, np.full((24, 6), 0.3), iterations)
         assert certifier.of_frames(attempt).cost_bound.sum() <= least * (1.0 + 1e-9)
 
 
@@ -382,17 +377,13 @@ def test_frames_seconds_apart_do_not_see_each_other():
 
 
 @pytest.mark.parametrize("frames", [1, 2])
-def test_fewer_frames_than_the_method_takes_are_solved_alike(frames):
+def test_one_or_two_frames_are_solved_alike(frames):
     """The coupled method itself, where single frames are within the limits."""
     problem = leg(frames, effort=0.3)
     cost, time = costs()["stress_cubed"](), np.arange(float(frames))
     result = CoupledMotion.from_problem(problem, time, cost, RateLimits()).exact(infeasible_frames=False)
-    assert result.arrays.solved.all() and result.limit_multiplier[:, : frames - 1].shape == (
-        2,
-        frames - 1,
-        43,
-    )
-    np.testing.assert_allclose(result.arrays.activation[:frames], solve(problem, cost).activation, atol=1e-5)
+    assert result.arrays.solved.all() and result.limit_multiplier.shape == (2, frames - 1, 43)
+    np.testing.assert_allclose(result.arrays.activation, solve(problem, cost).activation, atol=1e-5)
 
 
 def test_a_cost_that_joins_muscles_is_shared_frame_by_frame():
