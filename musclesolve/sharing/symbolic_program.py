@@ -16,6 +16,7 @@ convex; elsewhere it is stationary, and `stationary_only` says so.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,7 +30,7 @@ from musclesolve._util.messages import count_of, enumerated, with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
-from musclesolve.sharing.certificate import empty_box, within_domain
+from musclesolve.sharing.certificate import Certificate, empty_box, within_domain
 from musclesolve.sharing.constrained import (
     LEAST_SHARE,
     ConstrainedSolution,
@@ -59,8 +60,9 @@ from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.endings import STOPPED
 from musclesolve.sharing.solver.frame_program import least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt import Ipopt, IpoptOptions, frame_symbols
+from musclesolve.sharing.solver.linked_frames import LinkedAttempt, LinkedFrames, MuscleChains, minimize
 from musclesolve.sharing.solver.solver_registry import Attempt
-from musclesolve.sharing.solving import ON_INFEASIBLE
+from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
@@ -242,7 +244,6 @@ class Program:
         p_value: (P,) the numbers of this problem.
         lbx, ubx, x0: (N,) bounds and a start.
         lbg, ubg: (G,) bounds.
-        x_names, g_names: what each entry is, such as "soleus_r[12]" and "moment ankle_dorsiflexion_r[12]".
         scale: see `Scale`.
     """
 
@@ -260,8 +261,6 @@ class Program:
     x0: Array
     lbg: Array
     ubg: Array
-    x_names: tuple[str, ...]
-    g_names: tuple[str, ...]
     scale: Scale
     frame_nlp: Mapping[str, Any] = field(repr=False)  # x, p, f, g of one frame
     slope_of_terms: Any = field(repr=False)  # z = (a (n T), u) -> W, dW/da, dW/du, d2W/du2
@@ -274,6 +273,29 @@ class Program:
     def nlp(self) -> dict[str, Any]:
         """The program for `casadi.nlpsol`."""
         return {"x": self.x, "p": self.p, "f": self.f, "g": self.g}
+
+    @cached_property
+    def x_names(self) -> tuple[str, ...]:
+        """What each unknown is, such as "soleus_r[12]"."""
+        problem = self.problem
+        soft = self._width - problem.n_muscles
+        labels = [*(problem.muscle or ()), *(f"reserve {dof}" for dof in (problem.dof or ())[:soft])]
+        of_frames = (f"{name}[{t}]" for t in range(problem.n_frames) for name in labels)
+        entries = (
+            f"{name}[{i},{j}]"
+            for term in self.motion_costs
+            for name, unknown in term.unknowns.items()
+            for j in range(unknown.shape[1])
+            for i in range(unknown.shape[0])
+        )
+        return (*of_frames, *entries)
+
+    @cached_property
+    def g_names(self) -> tuple[str, ...]:
+        """What each row of g is, such as "moment ankle_dorsiflexion_r[12]"."""
+        rows = [*(f"moment {dof}" for dof in self.problem.dof or ())]
+        rows += [constraint.name for constraint in self.constraints.constraints]
+        return tuple(f"{name}[{t}]" for t in range(self.problem.n_frames) for name in rows)
 
     @property
     def arguments(self) -> dict[str, Array]:
@@ -374,9 +396,53 @@ class Program:
         """Whether a motion cost joins the frames; else each frame is a program of its own."""
         return bool(self.motion_costs)
 
+    @cached_property
+    def chains(self) -> MuscleChains | None:
+        """The terms over several frames, where the structured method takes the program; else None.
+
+        They are then convex quadratics of each muscle and itself in the next frame, beside a convex cost of single
+        muscles and squares of linear combinations, without constraints and further unknowns.
+        """
+        frames, muscles = self.problem.force_capacity.shape
+        further = self.constraints.constraints or any(part.unknowns for part in self.motion_costs)
+        if not self.joined or further or self.stationary_only or "coupled" in self.cost.needs:
+            return None
+        with CASADI, np.errstate(all="ignore"):
+            found = MuscleChains.recognized(
+                lambda a: self.slope_of_terms(a.ravel())[1].full().reshape(a.shape), frames, muscles
+            )
+        return found if found is not None and found.convex else None
+
+    def _structured(self, chains: MuscleChains) -> End:
+        """The end of the structured method; unknowns x0 where a frame is out of reach by itself."""
+        problem, cost, scale = self.problem, self.cost, self.scale
+        weight, single = problem.reserve_weight, solve(problem, cost)
+        unknown = np.full(self.lbg.shape, np.nan)
+        if (single.status == Status.INFEASIBLE).any():
+            return End(self.x0, unknown, 0, Status.SOLVER_FAILED, "A frame is out of reach.")
+        compliance = np.zeros_like(problem.moment) if weight is None else 1.0 / weight
+        none = np.zeros((problem.n_frames, 0))
+
+        def judge(attempt: LinkedAttempt) -> Certificate:
+            a, multiplier = attempt.activation, attempt.multiplier[:, : problem.n_dof]
+            reserve, slope = compliance * multiplier, chains.slope(a)
+            return self.constraints.certificate(a, reserve, multiplier, none, slope).joined()
+
+        found = minimize(
+            LinkedFrames.from_problem(problem, cost, weight, chains=chains), judge, single.activation
+        )
+        multiplier, x = found.multiplier[:, : problem.n_dof], self.x0.copy()
+        parts = self._frames(x)
+        parts[:, : problem.n_muscles] = found.activation
+        parts[:, problem.n_muscles :] = (compliance * multiplier / scale.row)[
+            :, : self._width - problem.n_muscles
+        ]
+        duals = (-multiplier * scale.row / scale.cost).ravel()
+        return End(x, duals, found.iterations, Status.SOLVED, "The structured method ended.")
+
     def solve(
         self,
-        solver: str | Ipopt = "ipopt",
+        solver: str | Ipopt | None = None,
         options: Mapping[str, Any] | None = None,
         *,
         start: Solution | ArrayLike | None = None,
@@ -384,13 +450,16 @@ class Program:
         seed: int = 0,
         on_infeasible: str = "report",
     ) -> ProgramSolution:
-        """Solve by any solver of `casadi.nlpsol`; the result is certified anew.
+        """Solve by the structured method or by any solver of `casadi.nlpsol`; the result is certified anew.
 
         Without motion costs every frame is solved by itself: a frame out of reach leaves the others solved. With motion
         costs all frames are one program, which such a frame leaves without a solution; `notes` name the frame.
 
         Args:
-            solver: see `nlpsol`. A callback of `Ipopt` that returns True ends the frame, or the joined frames.
+            solver: see `nlpsol`. None: where each motion cost is a convex quadratic of each muscle and itself in the
+                next frame, such as squared changes of activations or forces, the structured method
+                (solver/linked_frames.py), without options and for one start; else, and where that is not certified,
+                Ipopt. A callback of `Ipopt` that returns True ends the frame, or the joined frames.
             options: see `nlpsol`.
             start: a Solution, activations (T, n) or all unknowns x (N,), to start from.
             starts: number of starts: the first from `start` or the middle of the bounds, the others at random between
@@ -411,23 +480,27 @@ class Program:
         low = np.where(np.isfinite(self.lbx), self.lbx, first - 1.0)
         high = np.where(np.isfinite(self.ubx), self.ubx, np.maximum(first, low) + 1.0)
         points = [first, *(random.uniform(low, high) for _ in range(starts - 1))]
-        name = solver if isinstance(solver, str) else solver.name
+        chains = self.chains if solver is None and options is None and starts == 1 else None
+        solver = "ipopt" if solver is None else solver
+        name = "structured" if chains is not None else solver if isinstance(solver, str) else solver.name
         pieces = list(range(1 if self.joined else self.problem.n_frames))
         runs = [
             dict(zip(pieces, of_start, strict=True))
-            for of_start in self._runs(solver, options, points, pieces)
+            for of_start in self._runs(solver, options, points, pieces, chains)
         ]
         solution = self._best(runs, name)
         if on_infeasible == "reserve" and (needy := self._needy(solution, runs)).any():
             helped = self.with_reserves(needy)
             again = pieces if self.joined else np.flatnonzero(needy).tolist()
             widened = [helped._widened(self, point) for point in points]
-            repeated = helped._runs(solver, options, widened, again)
+            repeated = helped._runs(solver, options, widened, again, chains)
             for of_start, ends in zip(runs, repeated, strict=True):
                 for piece, end in of_start.items():
                     of_start[piece] = end._replace(x=helped._widened(self, end.x))
                 of_start.update(zip(again, ends, strict=True))
             solution = _where_solved(helped._best(runs, name), solution)
+        if chains is not None and (solution.status == Status.SOLVER_FAILED).any():
+            return self.solve("ipopt", start=start, on_infeasible=on_infeasible)
         return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
 
     def _runs(
@@ -436,8 +509,11 @@ class Program:
         options: Mapping[str, Any] | None,
         points: Sequence[Array],
         pieces: Sequence[int],
+        chains: MuscleChains | None = None,
     ) -> list[list[End]]:
-        """Run a solver on some pieces, from each of several points (N,)."""
+        """Run a solver on some pieces, from each of several points (N,); the structured method with `chains`."""
+        if chains is not None:
+            return [[self._structured(chains)]]
         count = 1 if self.joined else self.problem.n_frames
         nlp = self.nlp if self.joined else self.frame_nlp
         numbers = {name: array.reshape(count, -1) for name, array in self.arguments.items()}
@@ -621,8 +697,9 @@ class Program:
             polish(problem, self.cost, attempt)
         further = constraints.of_active(activation, further)
         certificate = constraints.certificate(activation, reserve, multiplier, further, slope)
-        self._check_terms(np.append(activation, x[self._frames(x).size :]))
         if self.motion_costs:
+            if self.chains is None:  # else the quadratic is known to be convex
+                self._check_terms(np.append(activation, x[self._frames(x).size :]))
             certificate = certificate.joined(self._excess_of_unknowns(x, by_unknown.ravel(), hessian))
 
         certified = certificate.holds
@@ -866,15 +943,6 @@ def program(
     middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
     start = np.concatenate([np.hstack([middle, np.zeros((frames, soft))]).ravel(), *parts["start"]])
     met = np.zeros((frames, problem.n_dof))
-    labels = [*(problem.muscle or ()), *(f"reserve {dof}" for dof in (problem.dof or ())[:soft])]
-    of_rows = [*(f"moment {dof}" for dof in problem.dof or ()), *(constraint.name for constraint in listed)]
-    entries = [
-        f"{name}[{i},{j}]"
-        for term in terms
-        for name, unknown in term.unknowns.items()
-        for j in range(unknown.shape[1])
-        for i in range(unknown.shape[0])
-    ]
     return Program(
         problem=problem,
         cost=chosen,
@@ -890,8 +958,6 @@ def program(
         x0=np.clip(start, lower, upper),
         lbg=np.hstack([met, held.lower / size]).ravel(),
         ubg=np.hstack([met, held.upper / size]).ravel(),
-        x_names=(*(f"{name}[{t}]" for t in range(frames) for name in labels), *entries),
-        g_names=tuple(f"{name}[{t}]" for t in range(frames) for name in of_rows),
         scale=Scale(steepest, row, size),
         frame_nlp=symbols,
         slope_of_terms=slopes,

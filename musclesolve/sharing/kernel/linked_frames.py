@@ -258,9 +258,21 @@ def by_links(
         out[moving[a]] = product[a]
 
 
+def springs(beside, alone, stiffness, share):
+    """Links r, e (T - 1, n) of tridiagonal matrices with the diagonal `alone` (T, n), which keeps what they leave."""
+    for t in range(beside.shape[0] - 1, -1, -1):
+        for i in range(beside.shape[1]):
+            stiffness[t, i] = share[t, i] = 0.0
+            if beside[t, i] != 0.0 and alone[t + 1, i] > 0.0:
+                stiffness[t, i], share[t, i] = alone[t + 1, i], -beside[t, i] / alone[t + 1, i]
+                alone[t, i] += share[t, i] * beside[t, i]
+                alone[t + 1, i] = 0.0
+
+
 MESSAGE = "compiling the method for linked frames for this machine, once (a few seconds)"
 _on_disk = on_disk(
     MESSAGE, Path(__file__), *map(Path(__file__).with_name, ("linear_algebra.py", "constants.py"))
 )
 FACTOR = _on_disk(factor, "r2? r2? r2? r3? r2? i2 i1 r3 r2 r3 r3 r2 r2 r2 r2 r1 r2")
+SPRINGS = _on_disk(springs, "r2? r2 r2 r2")
 SOLVE = _on_disk(solve, "r2? r2? r3? i2 i1 r3 r2 r3 r3 r2 r2? r2? r2? r2 r2 r2 r1 r1 r1 r1 r1 r1")

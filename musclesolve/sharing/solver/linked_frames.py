@@ -36,8 +36,11 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra_step
 
+ROUND_OFF = 1e-12  # negative stiffness, over the largest one, that counts as none
+SAME = 1e-10  # difference of slopes, over their size, of a cost over frames that counts as quadratic
 LEAST_INSIDE = 1e-15
 """Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
+AT_BOUND = 1e-9  # distance from a bound, over the width, of muscles that start at the bound
 LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
 FIRST_INSIDE = 0.05  # of the distance between bounds, by which activations start inside
 FIRST_SLACK = 0.01  # least distance from a limit at the start
@@ -51,7 +54,8 @@ GOOD, GOOD_ENOUGH, PATIENCE = 0.1, 1.0, 4
 CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
 FIRST_SETS, NEXT_SETS = 1e4, 1e-2
 """Share of the limits of the certificate from which on active sets are tried, and its fall to the next time."""
-MOST_SETS, WORSE = 12, 3
+MOST_SETS, WORSE = 20, 3
+FEW_CHANGES = 2e-3  # of sets by a step, over the number of activations, from which on it is certified
 MOST_ITERATIONS = 150
 STUCK, STUCK_STEPS = 0.02, 12
 SHARE_OF_PULL = 0.01
@@ -69,6 +73,24 @@ class MuscleChains(NamedTuple):
     beside: Array
     linear: Array
 
+    @classmethod
+    def recognized(cls, slope: Callable[[Array], Array], frames: int, muscles: int) -> Self | None:
+        """W from its slopes, a function of activations (T, n) to (T, n); None where it is no such quadratic.
+
+        Every third frame is moved by one at once, which shows a column of B in each; a random point tells whether W
+        has other terms.
+        """
+        linear, third = slope(np.zeros((frames, muscles))), np.arange(frames) % 3
+        diagonal, beside = np.zeros((frames, muscles)), np.zeros((frames - 1, muscles))
+        for color in range(3):
+            change = slope(np.repeat((third == color)[:, None] * 1.0, muscles, axis=1)) - linear
+            diagonal[third == color] = change[third == color]
+            beside[third[:-1] == color] = change[1:][third[:-1] == color]
+        found, at = cls(diagonal, beside, linear), np.random.default_rng(0).random((frames, muscles))
+        size = np.abs(linear).max() + np.abs(diagonal).max()
+        same = np.abs(slope(at) - found.slope(at)).max() <= SAME * size  # false with NaN
+        return found if same else None
+
     def slope(self, a: Array) -> Array:
         """The slopes W' at activations (T, n)."""
         total = self.linear + self.diagonal * a
@@ -76,23 +98,27 @@ class MuscleChains(NamedTuple):
         total[:-1] += self.beside * a[1:]
         return total
 
+    @property
+    def convex(self) -> bool:
+        """Whether every B is positive semidefinite, but for round-off."""
+        stiffness, _, alone = self.springs()
+        linked = (self.beside == 0.0) | (stiffness > 0.0)
+        return bool(linked.all() and (alone >= -ROUND_OFF * np.abs(self.diagonal).max()).all())
+
     def springs(self) -> tuple[Array, Array, Array]:
         """Stiffness r and share e (T - 1, n) of links, and stiffness (T, n) of muscles alone: B as their sum.
 
         1/2 r (a_t+1 - e a_t)^2 has r e^2 and r on the diagonal. From the last frame on, r is what the later links
         leave of the diagonal; nothing negative is left where B is positive semidefinite.
         """
+        from musclesolve.sharing.kernel.linked_frames import SPRINGS
+
         alone, stiffness, share = (
             np.array(self.diagonal),
-            np.zeros_like(self.beside),
-            np.zeros_like(self.beside),
+            np.empty_like(self.beside),
+            np.empty_like(self.beside),
         )
-        for t in range(len(self.beside) - 1, -1, -1):
-            linked = self.beside[t] != 0.0
-            stiffness[t] = np.where(linked, np.maximum(alone[t + 1], 0.0), 0.0)
-            share[t] = np.divide(-self.beside[t], stiffness[t], out=share[t], where=stiffness[t] > 0.0)
-            alone[t + 1] = np.where(linked, 0.0, alone[t + 1])
-            alone[t] -= share[t] ** 2 * stiffness[t]
+        SPRINGS.load()(np.ascontiguousarray(self.beside), alone, stiffness, share)
         return stiffness, share, alone
 
 
@@ -279,6 +305,12 @@ def minimize(
     """The best attempt by its certificate, from activations (T, n) that are moved a little inside of their bounds."""
     with np.errstate(all="ignore"):
         method = _InteriorPoint(program, start)
+        if program.limits is None:
+            best, worst = on_active_sets(
+                program, method.alone(start), method.touched(start), judge, method.system
+            )
+            if worst <= GOOD:
+                return best
         x = method.start(start)
         best, nearest, worst, since, short_steps = method.attempt(x, 0), x, np.inf, 0, 0
         least, next_sets = 1e-13 * method.scale, FIRST_SETS
@@ -351,6 +383,15 @@ class _InteriorPoint:
         """The iterate as an attempt."""
         return self.program.attempt(x.a, x.multiplier, x.barriers[2].k, iterations)
 
+    def alone(self, start: Array) -> LinkedAttempt:
+        """Activations (T, n) without multipliers, as an attempt."""
+        return LinkedAttempt(start, np.zeros_like(self.program.target), np.zeros_like(self.slack(start)), 0)
+
+    def touched(self, start: Array) -> tuple[Mask, ...]:
+        """The bounds below and above at which activations (T, n) are, and no limits."""
+        low, high, slack = self.distances(start, self.slack(start))
+        return low <= AT_BOUND * self.program.width, high <= AT_BOUND * self.program.width, slack > np.inf
+
     def active(self, x: Iterate) -> tuple[Mask, ...]:
         """The bounds below and above and the limits whose multipliers outweigh their distances."""
         bend = float(np.median(self.program.slopes(x.a)[1]))
@@ -412,7 +453,8 @@ def on_active_sets(
     problem, limits = program.problem, program.limits
     lower, upper = problem.lower, problem.upper
     a, multiplier = attempt.activation, attempt.multiplier / program.unit
-    eta, best, worst, since = attempt.limit_multiplier / program.unit, attempt, np.inf, 0
+    eta, best, worst = attempt.limit_multiplier / program.unit, attempt, np.inf
+    fewest, since = a.size, 0
     low, high, held = active
     for number in range(MOST_SETS):
         slope, bend = program.slopes(a)
@@ -435,17 +477,23 @@ def on_active_sets(
         a, multiplier = a + d_a, multiplier + d_multiplier
         if limits is not None:
             eta = eta + np.stack([np.where(fall, -force, 0.0), np.where(rise & ~fall, force, 0.0)])
-        found = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
-        share_of_limits = float(judge(found).worst.max())
-        since += 1
-        if share_of_limits < worst:
-            best, worst, since = found, share_of_limits, 0
-        if worst <= GOOD or since >= WORSE:
-            break
         slope, _ = program.slopes(a)
         rest = slope - program.pull(multiplier)  # multipliers of the bounds
         rest = rest if limits is None else rest - limits.pull(eta)
+        before = low, high, held
         low, high = np.where(low, rest > 0.0, a < lower), np.where(high, rest < 0.0, a > upper)
         if limits is not None:
             held = np.where(held, eta > 0.0, limits.slack(a) < 0.0)
+        changes = sum(int((old != new).sum()) for old, new in zip(before, (low, high, held), strict=True))
+        if changes <= FEW_CHANGES * a.size:
+            found = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
+            share_of_limits = float(judge(found).worst.max())
+            if share_of_limits < worst:
+                best, worst = found, share_of_limits
+            if worst <= GOOD:
+                break
+        since = 0 if changes < fewest else since + 1
+        fewest = min(fewest, changes)
+        if since >= WORSE:
+            break
     return best, worst
