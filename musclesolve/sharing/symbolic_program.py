@@ -276,7 +276,7 @@ class Program:
 
     @cached_property
     def x_names(self) -> tuple[str, ...]:
-        """What each unknown is, such as "soleus_r[12]"."""
+        """Names of the unknowns, such as "soleus_r[12]"."""
         problem = self.problem
         soft = self._width - problem.n_muscles
         labels = [*(problem.muscle or ()), *(f"reserve {dof}" for dof in (problem.dof or ())[:soft])]
@@ -292,7 +292,7 @@ class Program:
 
     @cached_property
     def g_names(self) -> tuple[str, ...]:
-        """What each row of g is, such as "moment ankle_dorsiflexion_r[12]"."""
+        """Names of the rows of g, such as "moment ankle_dorsiflexion_r[12]"."""
         rows = [*(f"moment {dof}" for dof in self.problem.dof or ())]
         rows += [constraint.name for constraint in self.constraints.constraints]
         return tuple(f"{name}[{t}]" for t in range(self.problem.n_frames) for name in rows)

@@ -77,7 +77,7 @@ class MuscleChains(NamedTuple):
     def recognized(cls, slope: Callable[[Array], Array], frames: int, muscles: int) -> Self | None:
         """W from its slopes, a function of activations (T, n) to (T, n); None where it is no such quadratic.
 
-        Every third frame is moved by one at once, which shows a column of B in each; a random point tells whether W
+        Every third frame is moved by one at once, which shows a column of B in each; a random point shows whether W
         has other terms.
         """
         linear, third = slope(np.zeros((frames, muscles))), np.arange(frames) % 3
