@@ -18,7 +18,7 @@ ANATOMY = {
     "hamstrings": ("semimembranosus", "semitendinosus", "biceps_femoris_long_head"),
     "knee_flexors": ("sartorius", "biceps_femoris_short_head"),
     "triceps_surae": ("gastrocnemius", "soleus"),
-    "ankle_plantarflexors": ("tibialis_posterior", "flexor_", "peroneus_longus", "peroneus_brevis"),
+    "other_plantarflexors": ("tibialis_posterior", "flexor_", "peroneus_longus", "peroneus_brevis"),
     "ankle_dorsiflexors": ("tibialis_anterior", "extensor_", "peroneus_tertius"),
 }
 

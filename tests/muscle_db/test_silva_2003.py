@@ -24,7 +24,7 @@ GROUPS = {
     "hamstrings": "semiten semimem bifemlh",
     "knee_flexors": "sar bifemsh",
     "triceps_surae": "soleus med_gas lat_gas",
-    "ankle_plantarflexors": "tib_post per_brev per_long flex_dig flex_hal",
+    "other_plantarflexors": "tib_post per_brev per_long flex_dig flex_hal",
     "ankle_dorsiflexors": "tib_ant per_tert ext_dig ext_hal",
 }
 

@@ -237,13 +237,17 @@ class CostFit:
         return dict(zip(self.family.parameters, (self._weakest / largest).tolist(), strict=True))
 
     @property
+    def constant(self) -> tuple[str, ...]:
+        """Channels whose EMG is the same at all times: an offset explains it under every cost."""
+        return tuple(np.array(self.channels)[self.emg.known.any(axis=0) & ~self.emg.varies].tolist())
+
+    @property
     def unexplained(self) -> tuple[str, ...]:
-        """Channels whose EMG does not rise with the fitted activation."""
+        """Channels whose EMG varies, and does not rise with the fitted activation."""
         _, _, mean = self._search.optimum(self.theta)
         predicted = replace(self.emg, emg=self.gain * mean).keep(self.emg.known)
         explains = predicted.deviation > RESOLUTION * self.emg.size
-        there = self.emg.known.any(axis=0)
-        return tuple(np.array(self.channels)[there & ~explains].tolist())
+        return tuple(np.array(self.channels)[self.emg.varies & ~explains].tolist())
 
     def sentences(self) -> list[str]:
         """Sentences on what the EMG determines of the cost, and what it does not."""
@@ -265,6 +269,10 @@ class CostFit:
             flat = ", ".join(self.unexplained)
             said.append(
                 f"EMG that does not rise with the activation, which this cost does not explain: {flat}."
+            )
+        if self.constant:
+            said.append(
+                f"EMG that is the same at all times, and shows nothing of a cost: {', '.join(self.constant)}."
             )
         if len(self.theta) > 1 and not all(self.determined.values()):
             together = ", ".join(f"{name} {by:+.2g}" for name, by in self.weakest_direction.items())

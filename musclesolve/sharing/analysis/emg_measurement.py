@@ -61,9 +61,15 @@ class EmgMeasurement:
         return np.sqrt(mean_of_known(np.square(self.emg - self.level)))
 
     @property
+    def varies(self) -> Mask:
+        """Mask of the channels (C,) whose deviation exceeds round-off of their level."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.deviation > RESOLUTION * np.abs(self.level))
+
+    @property
     def size(self) -> Array:
         """The unit in which each channel is compared, (C,): its deviation, one for a channel that does not vary."""
-        return np.where(self.deviation > 0.0, self.deviation, 1.0)
+        return np.where(self.varies, self.deviation, 1.0)
 
     @cached_property
     def follows(self) -> Mask:

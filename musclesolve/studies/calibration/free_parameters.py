@@ -1,6 +1,6 @@
 """Parameters of a person's muscles that are fitted: factors that several muscles share, their priors and bounds.
 
-A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l", "achilles", "soleus_r", "each",
+A factor is free by the word of a user ("gastrocnemius", "other_plantarflexors_l", "achilles", "soleus_r", "each",
 "all") or because a measurement shows its effect:
 
     fascicle lengths     optimal fiber and tendon slack length of the measured muscle with its other heads, and, where

@@ -16,7 +16,7 @@ T = TypeVar("T")
 GROUPS = (
     *("iliopsoas", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),
     *("quadriceps_femoris", "hamstrings", "knee_flexors"),
-    *("triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
+    *("triceps_surae", "other_plantarflexors", "ankle_dorsiflexors"),
 )
 """The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
 ACTIVATION, FORCE = "activation [1]", "force [N]  (each panel has its own scale)"

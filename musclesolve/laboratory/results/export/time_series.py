@@ -40,7 +40,7 @@ class Naming:
     """Names of columns.
 
     coordinates: degree of freedom without side -> coordinate without side, and the sign of its values; muscles, joints:
-    name -> name; opensim: other names than those of the result; y_up: axes x forward, y up, z right instead of
+    name -> name; opensim: other names than the names of the result; y_up: axes x forward, y up, z right instead of
     x forward, y left, z up. hip_center: the right hip in the pelvis of the model [m], forward, left, up. Other labels
     keep their names and signs.
     """
