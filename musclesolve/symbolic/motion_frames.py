@@ -138,7 +138,7 @@ def frame_functions(
     others = [k for k, name in enumerate(dofs) if name not in moved and k not in root]
     muscles = tuple(name for chain in chains for name in chain.muscles)
     # expressions of scalars where every muscle has one, else of matrices
-    scalars = all(chain.capacity is not None and not (chain.iterated or chain.dependent) for chain in chains)
+    scalars = all(chain.takes_scalars for chain in chains)
     kind: Any = ca.SX if scalars and not body.dependent else ca.MX
     sizes = {"c": n, "cd": n, "cdd": n, "a": len(muscles), "s": len(moved), "r": len(root), "u": len(others)}
     edges = np.cumsum([0, *sizes.values()])

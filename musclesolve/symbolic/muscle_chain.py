@@ -23,6 +23,7 @@ from musclesolve.models.opensim.geometry import opensim_geometry, path_system, t
 from musclesolve.models.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.muscles.curves.curve_family import curve_family
+from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.paths.paths import Paths
@@ -90,6 +91,12 @@ class MuscleChain:
         return (
             f"<MuscleChain: {len(self.muscles)} muscles, {tendon} tendons{more}, q = {', '.join(self.dofs)}>"
         )
+
+    @property
+    def takes_scalars(self) -> bool:
+        """Whether the functions take SX symbols: no tendon, path or loop is iterated, no curve is a spline."""
+        splines = any(isinstance(family, Millard2013) for family, _ in self.muscle_parameters.families)
+        return self.capacity is not None and not (self.iterated or self.dependent or splines)
 
     def sharing_program(self, cost: Cost | str = USUAL_COST) -> "SharingProgram":
         """The static optimization of the muscles with rigid tendons, out of the pose.

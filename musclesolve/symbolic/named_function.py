@@ -148,7 +148,7 @@ class NamedFunction(ca.Function):  # type: ignore[misc]
             counts = ", ".join(f"{count} of {name}" for name, count in poses.items())
             return self._error("", f"the numbers of columns differ: {counts}", "one column for each pose")
         if any(isinstance(value, ca.SX) for value in (*values, *named.values())):
-            problem = "it got SX symbols, but iterates inside"
+            problem = "it got SX symbols, but has iterations or splines inside"
             return self._error("", problem, "matrices", "casadi.MX.sym in the place of casadi.SX.sym")
         return None
 

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from loop_models import AT_REST, model_text
 from moving_stride import moving_stride
+from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.models.opensim import opensim_geometry
 from musclesolve.models.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
 
 LEG = Path(__file__).parents[2] / "examples" / "opensim_model" / "leg.osim"
@@ -280,4 +282,38 @@ def test_elastic_tendons_bear_the_forces(leg):
     assert found.converged and found.certificate.motion_equations < 1e-6
     arguments = found.coordinates.T, found.rates.T, found.activation.T
     moment = np.array(chain.moment.map(5)(*arguments)).T
+    np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
+
+
+def test_curves_that_are_splines_share_the_moments(leg):
+    """Functions of Millard's curves take no scalars: the program is then one of matrices."""
+    model, body, time, _, markers = leg
+    chain, some = ms.symbolic.muscle_chain(model, ["soleus_r", "vasti_r"], curves="millard_2013"), slice(0, 5)
+    assert not chain.takes_scalars and ms.symbolic.muscle_chain(model).takes_scalars
+    with refused("bad_value", "chain.force", "MX"):
+        chain.force(casadi.SX.sym("q", len(chain.dofs)), 0, 0.5)
+    found = ms.symbolic.motion_program(body, time[some], PLACES, markers[some], muscles=chain).solve(SMOOTH)
+    assert found.converged and found.certificate.motion_equations < 1e-6
+    own = [body.dofs.index(name) for name in chain.dofs]
+    arguments = found.coordinates.T[own], found.rates.T[own], found.activation.T
+    moment = np.array(chain.moment.map(5)(*arguments)).T
+    np.testing.assert_allclose(moment + found.reserve, found.moment[:, own], atol=1e-6)
+
+
+@pytest.mark.thorough
+def test_paths_by_iteration_share_the_moments():
+    model = ms.read_osim(recorded("opensim_models") / "arm26.osim")
+    body, time = ms.symbolic.skeleton(model), 0.04 * np.arange(5)
+    chain = ms.symbolic.muscle_chain(model, ["TRIlong", "BIClong", "BRA"])
+    assert chain.iterated == ("TRIlong", "BIClong")
+    places = {f"tip_{x}": ("r_ulna_radius_hand", (x, -0.2, 0.0)) for x in (0.0, 0.1)}
+    poses = np.stack([0.2 + 0.5 * time, 0.9 + time], axis=1)
+    position = body.markers(places)
+    markers = np.stack([np.array(position(pose)).T for pose in poses])
+    found = ms.symbolic.motion_program(body, time, places, markers, muscles=chain).solve(SMOOTH)
+    assert found.converged and found.certificate.motion_equations < 1e-6
+    np.testing.assert_allclose(found.coordinates, poses, atol=0.03)
+    geometry = opensim_geometry(model, dict(zip(body.dofs, found.coordinates.T, strict=True)), body.dofs)
+    columns = [geometry.muscles.index(name) for name in chain.muscles]
+    moment = np.einsum("tmn,tn->tm", geometry.moment_arm[:, :, columns], found.force)
     np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
