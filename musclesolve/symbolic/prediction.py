@@ -192,7 +192,7 @@ def predicted_motion(
         sums = MotionSums(frame, time, numbers, free, weights, program.targets, rest, activation_times)
         limited = _unknown_limits(sums, bounds)
         if found is None:
-            balanced = _balanced(frame, sums.numbers[:, 0], limited[:, 0], first)
+            balanced = _balanced(frame, sums.numbers[:, 0], limited[:, 0], first, muscles.capacity is None)
         limited[:, 0, frame.parts["c"]] = balanced[frame.parts["c"]]
         begin = np.tile(balanced, (frames, 1)) if found is None else _interpolated(frame, time, found)
         optimum = sums.minimize(np.clip(begin, *limited), iterations, 1e-6, limited)
@@ -342,8 +342,11 @@ def _unknown_limits(sums: MotionSums, bounds: Mapping[str, Array]) -> Array:
     return limits
 
 
-def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array) -> Array:
-    """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k)."""
+def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array, elastic: bool) -> Array:
+    """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k).
+
+    elastic: whether tendons are.
+    """
     y = ca.MX.sym("y", frame.size)
     rows = frame.value(y, numbers)[1]
     c, a = frame.parts["c"], frame.parts["a"]
@@ -366,7 +369,8 @@ def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array
             where="start",
             problem="near it muscles and ground hold the body nowhere at rest",
             expected="a posture whose mass center is above the contacts, which touch the ground",
-            remedy="another start, such as a shallower crouch, or wider limits of the coordinates",
+            remedy="another start, such as a shallower crouch, or wider limits of the coordinates"
+            + "; or rigid tendons: the balance of elastic ones is harder to find" * elastic,
         )
     return np.array(found["x"]).ravel()
 

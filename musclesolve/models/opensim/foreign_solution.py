@@ -36,7 +36,7 @@ from musclesolve.tables.text_file import file_path, suffix_of
 
 QUANTITIES = FORCES, ACTIVATIONS = "forces", "activations"
 OPENSIM, MOCO, UNKNOWN = "static optimization of OpenSim", "Moco of OpenSim", "another program"
-CMC, OWN = "CMC of OpenSim", "musclesolve"
+CMC, CEINMS, OWN = "CMC of OpenSim", "CEINMS", "musclesolve"
 """Programs whose tables are recognized."""
 LARGEST_ACTIVATION = 1.5
 """Numbers of plain muscle columns that stay below it are activations: the forces of a person exceed it."""
@@ -59,7 +59,12 @@ _MARKS = {
     "num_controls": MOCO,
     "mocosolution": MOCO,
     "actuatorforces": CMC,
+    "ceinms output": CEINMS,
 }
+_OF_CEINMS = re.compile(
+    r"(norm)?fib(er|re)|emgs?$|adjustedemgs|pennationangles?|tendonlength|lmt$|ma_", re.IGNORECASE
+)
+"""Beginnings of the names of tables of CEINMS whose columns are muscles, but neither forces nor activations."""
 _HEADER = 40
 
 
@@ -70,7 +75,8 @@ class ForeignSolution:
     force: tendon forces [N]; activation; control: excitations, where there are activations, too; normalized_force:
     tendon forces of elastic tendons over the maximum isometric force; value, speed: of coordinates; actuator: of other
     actuators, in newtons and newton meters in a table of forces, else controls; coordinate_of: actuator -> coordinate,
-    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, OWN, UNKNOWN.
+    "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, CEINMS, OWN,
+    UNKNOWN.
     fiber_states: whether there are lengths of fibers.
     """
 
@@ -163,6 +169,15 @@ def read_foreign_solution(
             "the controls of CMC are excitations, from which muscles make no force without their dynamics",
             "forces or activations",
             "give NAME_Actuation_force.sto, which CMC writes beside it",
+        )
+    if plain and quantity is None and _OF_CEINMS.match(path.stem):
+        raise file_error(
+            "bad_value",
+            path,
+            f"{path.name} is the name that CEINMS gives a table of muscles without forces or activations",
+            "tendon forces or activations",
+            "give MuscleForces.sto, MuscleTendonForces.sto or Activations.sto, which CEINMS writes beside it; "
+            "if the table has forces or activations, state it with --quantity",
         )
     if plain:
         largest = max(

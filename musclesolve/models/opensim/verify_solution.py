@@ -34,6 +34,7 @@ from musclesolve.models.body_sharing import sharing_problem
 from musclesolve.models.opensim.actuators import RESTING
 from musclesolve.models.opensim.coordinate_motion import Source, as_table
 from musclesolve.models.opensim.foreign_solution import (
+    CEINMS,
     CMC,
     MOCO,
     OPENSIM,
@@ -686,7 +687,7 @@ def _body_of(
             )
         coordinates = table.file
         stated.setdefault("cutoff_hz", "none")
-    stated.setdefault("passive", "table" if table.program in (MOCO, CMC) else "none")
+    stated.setdefault("passive", "table" if table.program in (MOCO, CMC, CEINMS) else "none")
     if stated.get("tendon", RIGID) != RIGID:
         raise input_error("models.problem_single_frames", where="tendon", tendon=stated["tendon"])
     if stated.get("muscles") is None:

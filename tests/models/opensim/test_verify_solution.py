@@ -19,7 +19,7 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 
 import musclesolve as ms
 from musclesolve.models import verify_solution
-from musclesolve.models.opensim.foreign_solution import CMC, MOCO, OPENSIM, read_foreign_solution
+from musclesolve.models.opensim.foreign_solution import CEINMS, CMC, MOCO, OPENSIM, read_foreign_solution
 from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.models.opensim.solution_defects import solution_defects
 from musclesolve.models.opensim.verify_solution import _frames
@@ -565,6 +565,52 @@ def test_tables_of_cmc_have_elastic_tendons_and_no_cost(model, moments, optimum,
     controls.write_text("\n".join(["controls", *lines[1:]]) + "\n", encoding="utf-8")
     with refused("bad_value", "cmc_controls.sto", "excitations", "_Actuation_force.sto"):
         verify_solution(controls, model, small_motion(model), moments, **GIVEN)
+
+
+@pytest.mark.parametrize("form", ["storage", "comma", "real time"])
+def test_tables_of_ceinms(model, moments, optimum, tmp_path, form):
+    """As its loggers write them: "datacolumns" without degrees, "Time" with commas, tabs at the ends of lines."""
+    _, solution = optimum
+    folder = tmp_path / form
+    folder.mkdir()
+
+    def saved(name: str, values: np.ndarray) -> Path:
+        rows = [("time", *MUSCLES), *np.column_stack([TIME, values]).tolist()]
+        mark, end, head = {
+            "storage": ("\t", "", f"CEINMS output\ndatacolumns 4\ndatarows {len(TIME)}\nendheader\n"),
+            "comma": (",", "", ""),
+            "real time": ("\t", "\t", f"{name}\nnRows={len(TIME)}\nnColumns=4\nendheader\n"),
+        }[form]
+        if form == "comma":
+            rows[0] = ("Time", *MUSCLES)
+        path = folder / f"{name}.{'csv' if form == 'comma' else 'sto'}"
+        path.write_text(
+            head + "".join(f"{mark.join(map(str, row))}{end}\n" for row in rows), encoding="utf-8"
+        )
+        return path
+
+    motion = small_motion(model)
+    for name, values in (("MuscleForces", solution.force), ("Activations", solution.activation)):
+        found = verify_solution(saved(name, values), model, motion, moments, passive="none", **GIVEN)
+        assert (found.table.program == CEINMS) == (form == "storage")
+        np.testing.assert_allclose(found.activation, solution.activation, atol=1e-9)
+        assert max(abs(row["missing_most"]) for row in found.facts["moments"]) < 1e-4
+        assert abs(found.facts["cost"]["excess"]) < 1e-6
+    for name in ("FiberLengths", "normFibreLengths", "Emgs", "AdjustedEmgs", "PennationAngles", "lmt"):
+        with refused("bad_value", f"{name}.", "MuscleForces.sto"):
+            read_foreign_solution(saved(name, solution.activation), model)
+    assert read_foreign_solution(saved("Emgs", solution.activation), model, "activations").activation
+
+
+def test_passive_forces_of_ceinms_are_those_of_the_model(model, moments, optimum, tmp_path):
+    _, solution = optimum
+    path = written(tmp_path / "MuscleForces.sto", by_name(solution.force))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = []
+    for title in ("forces", "CEINMS output"):
+        path.write_text("\n".join([title, *lines[1:]]) + "\n", encoding="utf-8")
+        found.append(verify_solution(path, model, small_motion(model), moments, **GIVEN).body)
+    assert [body.settings.muscles.passive for body in found] == ["none", "table"]
 
 
 def test_states_of_cmc_whose_names_follow_in_a_line_of_their_own(model, moments, optimum, tmp_path):
