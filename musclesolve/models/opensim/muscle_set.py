@@ -287,6 +287,9 @@ DIGITS = 6
 _END = math.radians(0.5)
 _BEYOND_DEG = (-90.0, 180.0)
 _SHORTEST_FIBER_KEY = "ActiveForceLengthCurve.min_norm_active_fiber_length"
+NO_PASSIVE_FORCE = 1.8, 1.9
+"""Passive strains of a muscle whose fibers have no passive force in the model (`ignore_passive_fiber_force`): it would
+begin at 2.8 optimal lengths, which no fiber reaches."""
 _STRAIN = "passive_fiber_strain_at_one_norm_force"
 """A curve parameter of the muscles of De Groote et al. (2016) only."""
 _ZERO_STRAIN = "FiberForceLengthCurve.strain_at_zero_force"
@@ -416,6 +419,8 @@ class _Writer:
         zero, one = passive_strains(muscle)
         if _ZERO_STRAIN in muscle.curve:
             zero, one = _digits(zero, 4), _digits(one, 4)
+        if not muscle.passive:
+            zero, one = NO_PASSIVE_FORCE
         return Muscle(
             name=name,
             short_name=_plain(muscle.name),

@@ -182,6 +182,19 @@ def test_a_set_of_the_small_model(small, tmp_path) -> None:
     assert muscle_db.load(path) == made
 
 
+def test_a_muscle_without_passive_force_has_none_in_a_set(tmp_path) -> None:
+    """`ignore_passive_fiber_force` of one muscle of three: no fiber reaches its passive strains."""
+    flag = "<ignore_passive_fiber_force>true</ignore_passive_fiber_force></Thelen2003Muscle>"
+    model = read_osim(save_model(tmp_path, TEXT.replace("</Thelen2003Muscle>", flag, 1)))
+    made = muscle_set(model, SetDescription("small", "nobody", 1.7))
+    path = tmp_path / "small.toml"
+    path.write_text(to_toml(made, "a remark"), encoding="utf-8")
+    zero = {name: muscle_db.load(path)[name].passive.at_zero_force for name in ("one", "two", "three")}
+    assert [name for name, strain in zero.items() if strain > 0.6] == [
+        name.removesuffix("_r") for name, muscle in model.muscles.items() if not muscle.passive
+    ]
+
+
 def test_a_hinge_needs_no_moving_frames(tmp_path) -> None:
     hinge = (
         TEXT.replace(".01 0 .002 .004 .01", "0 0 0 0 0")
