@@ -139,11 +139,15 @@ def model_body(
             )
     if looped := [name for name in choice.dofs if name in model.in_loops]:
         driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
+        within_loop = [
+            joint.name for joint in model.joints if model.independent(joint.moved_by) & model.in_loops
+        ]
         notes.append(
             f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
             + " Moments and arms of one of these hold the others; OpenSim's moment arms let all of them move."
             * (len(looped) > 1)
-            + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
+            + f" Contact forces of joints of the loop are not computed: {few(within_loop, 8)}."
+            * (due.loads is not None)
         )
     every_motion, motion = motion, motion if selected.all() else motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, stated=moments is not None)
