@@ -65,10 +65,10 @@ def contributions(
         forces deliver to the body, ground_power (time, side) [W] of the ground on feet that move: together
         kinetic_power (time) [W], the rate of kinetic energy. positive_work, negative_work (part) [J] for a stride, NaN
         where no stride is complete. Parts are the muscles, then gravity, motion, free_moment, other_moments (reserves,
-        joints without muscles, what muscles do not make of moments that are not shared) and residual (force and moment
-        at the pelvis that no ground reaction gives). group (part): function group with the side, or the name of the
-        part. touching (time, side). Frames in which a leg has no solution are NaN. The attributes hold the verdict and
-        the findings on the trial.
+        actuators, joints without muscles, what muscles do not make of moments that are not shared) and residual (force
+        and moment at the pelvis that no ground reaction gives). group (part): function group with the side, or the
+        name of the part. touching (time, side). Frames in which a leg has no solution are NaN. The attributes hold the
+        verdict and the findings on the trial.
 
     Raises:
         InputError: an OpenSim model without feet or without external loads, or whatever `run` refuses.
