@@ -159,3 +159,14 @@ def test_a_motion_with_a_frame_out_of_reach_is_infeasible_and_reserves_help(make
     assert helped.status[2] == ms.Status.SOLVED_WITH_RESERVE
     np.testing.assert_allclose(helped.activation, reference.activation, atol=1e-5)
     np.testing.assert_allclose(helped.reserve, reference.reserve, rtol=1e-4, atol=1e-4)
+
+
+def test_muscles_with_a_far_upper_bound_and_muscles_that_are_fixed(make_leg):
+    problem = make_leg(6)
+    lower, upper = problem.lower.copy(), np.full_like(problem.upper, 3.0)
+    lower[:, 3] = upper[:, 3] = 0.15
+    problem = problem.with_arrays(lower=lower, upper=upper)
+    made = program(problem, "activation_power", motion_costs=term("changes"))
+    answer, reference = made.solve(), made.solve("ipopt")
+    assert answer.solver == "structured" and answer.solved.all() and (answer.activation[:, 3] == 0.15).all()
+    np.testing.assert_allclose(answer.activation, reference.activation, atol=1e-6)

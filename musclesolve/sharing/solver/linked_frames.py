@@ -234,7 +234,7 @@ class LinkedFrames:
         if fixed.any():
             target = target - np.einsum("tkn,tn->tk", matrix, np.where(fixed, problem.lower, 0.0))
             matrix = np.where(fixed[:, None, :], 0.0, matrix)
-        middle = problem.lower + 0.5 * width
+        middle = problem.lower + 0.5 * np.minimum(width, 1.0)
         slope = cost.term_gradient(problem, middle) + (0.0 if chains is None else chains.slope(middle))
         typical = float(np.mean(np.abs(slope)))
         unit = typical if 0.0 < typical < np.inf else 1.0
@@ -389,8 +389,8 @@ class _InteriorPoint:
 
     def touched(self, start: Array) -> tuple[Mask, ...]:
         """The bounds below and above at which activations (T, n) are, and no limits."""
-        low, high, slack = self.distances(start, self.slack(start))
-        return low <= AT_BOUND * self.program.width, high <= AT_BOUND * self.program.width, slack > np.inf
+        problem, room = self.program.problem, AT_BOUND * np.minimum(self.program.width, 1.0)
+        return start - problem.lower <= room, problem.upper - start <= room, self.slack(start) > np.inf
 
     def active(self, x: Iterate) -> tuple[Mask, ...]:
         """The bounds below and above and the limits whose multipliers outweigh their distances."""
@@ -454,7 +454,7 @@ def on_active_sets(
     lower, upper = problem.lower, problem.upper
     a, multiplier = attempt.activation, attempt.multiplier / program.unit
     eta, best, worst = attempt.limit_multiplier / program.unit, attempt, np.inf
-    fewest, since = a.size, 0
+    fewest, since, fixed = a.size, 0, upper - lower <= NO_ROOM
     low, high, held = active
     for number in range(MOST_SETS):
         slope, bend = program.slopes(a)
@@ -481,7 +481,8 @@ def on_active_sets(
         rest = slope - program.pull(multiplier)  # multipliers of the bounds
         rest = rest if limits is None else rest - limits.pull(eta)
         before = low, high, held
-        low, high = np.where(low, rest > 0.0, a < lower), np.where(high, rest < 0.0, a > upper)
+        low = np.where(low, rest > 0.0, a < lower) | fixed
+        high = np.where(high, rest < 0.0, a > upper) & ~fixed
         if limits is not None:
             held = np.where(held, eta > 0.0, limits.slack(a) < 0.0)
         changes = sum(int((old != new).sum()) for old, new in zip(before, (low, high, held), strict=True))
