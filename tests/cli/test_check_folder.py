@@ -46,10 +46,19 @@ def test_the_table_is_drawn_when_the_progress_bar_is_gone(tmp_path, monkeypatch)
     monkeypatch.setattr(recording_commands, "progress", bar)
     monkeypatch.setattr(recording_commands, "print_plain", drawn.append)
     stride = write_stride(tmp_path)
-    for place in (stride, tmp_path):
+    for place, sentences in ((stride, 2), (tmp_path, 1)):
         assert typed("check", str(place)).exit_code == 0
-        assert drawn[:2] == ["bar", "no bar"] and len(drawn) == 3
+        assert drawn[:2] == ["bar", "no bar"] and len(drawn) == 2 + sentences
         drawn.clear()
+
+
+def test_the_verdict_and_its_reason_stand_before_the_findings(tmp_path):
+    stride = write_stride(tmp_path)
+    text = stride.read_text(encoding="utf-8")
+    stride.write_text(text.replace("mass_kg =", "mass_kg = 130 #", 1), encoding="utf-8")
+    said = " ".join(typed("check", str(stride)).stdout.split())
+    assert said.startswith("Not usable. Do not use the muscle forces: ")
+    assert said.count("Do not use the muscle forces") == 1 and "how to fix it" in said
 
 
 def test_a_folder_with_a_study_alone_is_the_study(tmp_path):

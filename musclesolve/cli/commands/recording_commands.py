@@ -142,13 +142,15 @@ def check(
         with progress() as reported:
             many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)
         errors = [f"{name}: {message}" for name, message in many.errors]
-        _finish_check(many, lambda: trial_tables.study_check_tables(many), errors, many.notes)
+        _finish_check(many, lambda: trial_tables.study_check_tables(many), errors, [many.verdict], many.notes)
     else:
         from musclesolve.studies.questions.answers import check_with_questions
 
         with progress() as reported:
             report = check_with_questions(trial, reported)
-        _finish_check(report, lambda: trial_tables.check_tables(report), map(str, report.of("error")))
+        assert report.judgement is not None
+        first = report.judgement.lines
+        _finish_check(report, lambda: trial_tables.check_tables(report), map(str, report.of("error")), first)
 
 
 def _check_cameras(path: Path) -> None:
@@ -164,9 +166,13 @@ def _finish_check(
     report: "Report | StudyCheck",
     tables: "Callable[[], Iterable[RenderableType]]",
     errors: "Iterable[str]",
+    first: "Iterable[str]",
     notes: "Iterable[str]" = (),
 ) -> None:
-    """Print the tables of a check and its verdict, its document, or its errors alone; end the command."""
+    """Print the verdict of a check and its tables, its document, or its errors alone; end the command.
+
+    first: the verdict and its reason.
+    """
     code = 0 if report.ok else INPUT_AT_FAULT
     if mode.json:
         print_document({"command": "check", "exit_code": code, **report.as_dict()})
@@ -174,10 +180,11 @@ def _finish_check(
         for error in errors:
             complain(error)
     else:
+        for sentence in first:
+            print_plain(sentence)
         print_lines("note", notes)
         for table in tables():
             console().print(table)
-        print_plain(report.verdict)
     if code:
         raise typer.Exit(code)
 

@@ -114,6 +114,11 @@ class Judgement:
         return str(entry["use"]).format(because=reasons[0] if reasons else "see the verdict below")
 
     @property
+    def lines(self) -> tuple[str, str]:
+        """The verdict with the reason that matters most, and the counts behind it, in two lines."""
+        return f"{self.label}. {self.use}", " ".join(self.why)
+
+    @property
     def mark(self) -> str:
         """The verdict as a sign."""
         return words(self.verdict)["mark"]
@@ -347,10 +352,12 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
     known: codes of the findings on the trial; a criterion of the same name would repeat them.
     """
     findings, is_outside = [], judged.verdict_of(side) == NOT_PLAUSIBLE
-    for comparison in (*judged.failed, *judged.at_edge):
+    # what alone makes a result implausible stands before what only makes it less certain
+    for comparison in sorted((*judged.failed, *judged.at_edge), key=lambda one: not one.is_decisive):
         if comparison.side in ("", side) and comparison.criterion not in known:
             values = {"sentence": comparison.sentence, "remedy": judged.remedy(comparison)}
-            code = "implausible" if is_outside and comparison.passed is False else "at_edge"
+            outside = is_outside and comparison.passed is False and comparison.is_decisive
+            code = "implausible" if outside else "at_edge"
             findings.append(
                 replace(finding(code, "warning", values, side=comparison.side), decides=code == "implausible")
             )

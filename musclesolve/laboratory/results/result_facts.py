@@ -431,7 +431,9 @@ def plausible(facts: Facts) -> Rows:
     }
     yield fact(
         *("plausibility", value),
-        label=(judged.label.upper() if implausible else judged.label) if shown else "",
+        label=(judged.label.upper() if implausible else judged.label)
+        if shown
+        else "not judged beside errors",
         words=judged.movement_words or None,
         why=judged.why_not_known.removeprefix(NOT_RECOGNIZED) if shown and not implausible else "",
     )

@@ -173,7 +173,8 @@ def test_a_residual_that_was_never_measured_has_no_figure():
     helped["pelvis_residual"] = helped["pelvis_residual"] * np.nan
     figure = drawable_of(helped, ALL_FIGURES, ())[name](helped)
     assert "Reserve moments; residual not measured" in [text.get_text() for text in figure.texts]
-    assert all("reserve" in axes.get_title(loc="left") for axes in figure.axes)
+    headings = [axes.get_title(loc="left") for axes in figure.axes]
+    assert any("reserve" in each for each in headings) and not any("residual" in each for each in headings)
 
 
 def test_a_direction_without_a_reserve_looks_like_it():

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from report_inputs import with_emg
 from said import plausible
 from synthetic_result import result as synthetic_result
 from synthetic_result import set_status
@@ -51,7 +52,7 @@ def test_its_numbers_are_those_of_the_result(result):
 
 
 def test_a_leg_that_was_never_measured_is_named_once_and_only_compared_channels_count():
-    data = synthetic_result()
+    data = with_emg(synthetic_result())
     set_status(data, ms.Status.NOT_MEASURED, slice(None), 0)
     data["emg_correlation"][0] = np.nan
     known, total = data.sizes["channel"] - 1, data.sizes["time"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from report_inputs import with_emg
 from synthetic_result import WEIGHT, result, set_status
 
 from musclesolve import Status
@@ -185,6 +186,25 @@ def test_a_result_without_a_solution_says_so():
     set_status(data, Status.INFEASIBLE, slice(None), 0)
     set_status(data, Status.INFEASIBLE, slice(None), 1)
     assert of(data).use == "Do not use the muscle forces: no analyzed frame has a valid solution."
+
+
+def test_a_sentence_on_the_whole_body_stands_once_though_one_leg_alone_is_implausible():
+    data = with_emg(result())
+    data["emg_correlation"] = 0.0 * data["emg_correlation"] + 0.1
+    data["joint_reaction"].loc[{"joint": "hip_r"}] *= 4.0
+    found = of(with_verdict(data)).findings
+    sentences = [entry.what for entry in found]
+    assert len(sentences) == len(set(sentences)) and any("EMG 0.10" in each for each in sentences)
+    assert "implausible" in {entry.code for entry in found}
+    assert {entry.code for entry in found if "median r" in entry.what} == {"at_edge"}
+    # the contact force, on which the verdict rests, stands before the EMG, on which none rests
+    assert "hip" in sentences[0]
+
+
+def test_a_plausibility_that_is_not_judged_is_said_in_words():
+    wrong = result().assign_attrs({FINDINGS: json.dumps([ERROR.as_dict()])})
+    (line,) = [text for subject, text in rows(facts_of(wrong)) if subject == "plausibility"]
+    assert line.startswith("not judged beside errors")
 
 
 def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
