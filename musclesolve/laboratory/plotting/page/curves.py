@@ -156,9 +156,16 @@ def cycle_axis(
     return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), passes or {}, True, strides or {})
 
 
-def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
-    """`cycle_axis` if all legs have a gait cycle, else `time_axis`; `averaged`: with strides where there are enough."""
-    cycles = {side: frames.cycles(result, side) for side in map(str, result["side"].values)}
+def abscissa(result: xr.Dataset, *, averaged: bool = True, of_motion: bool = False) -> Abscissa:
+    """`cycle_axis` if all legs have a gait cycle, else `time_axis`.
+
+    Args:
+        result: what is drawn.
+        averaged: with strides where there are enough.
+        of_motion: with the cycles of the motion, also where no force was measured.
+    """
+    sides = map(str, result["side"].values)
+    cycles = {side: frames.cycles(result, side, of_motion=of_motion) for side in sides}
     if not all(cycles.values()):
         return time_axis(result)
     passes: dict[str, list[Pass]] = {}

@@ -25,6 +25,7 @@ from musclesolve.laboratory.plotting.page.curves import (
     Abscissa,
     Legs,
     NormBands,
+    abscissa,
     cycle_axis,
     measured_range,
     side_key,
@@ -388,10 +389,11 @@ def power_bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
 
 @native
 def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
-    """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers; norms of level walking.
+    """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers.
 
-    Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Several strides are drawn
-    as their mean, with a band of one standard deviation. Rows without any curve are left out.
+    Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Angles are drawn over all
+    gait cycles of the motion, moments and powers where forces were measured. Norms are of level walking. Several
+    strides are drawn as their mean, with a band of one standard deviation. Rows without any curve are left out.
 
     Args:
         results: a result of `musclesolve.run` or on an OpenSim model; or name -> result, such as the trials of a person
@@ -415,6 +417,12 @@ def clinical_chart(named: Mapping[str, xr.Dataset]) -> Chart:
     """The chart of `clinical_sheet`, of one result or of several by name."""
     beside = len(named) > 1
     every = {name: Legs.from_result(part, analyzed=False) for name, part in named.items()}
+    kinetic = next(iter(every.values()))  # of a single result
+    if not beside:
+        ((name, part),) = named.items()
+        every = {name: Legs.from_result(part, abscissa(part, of_motion=True), analyzed=False)}
+        if not kinetic.x.is_cycle:  # the forces of a leg were never measured
+            kinetic = every[name]
     legs = {
         name: replace(part, sides=[side for side in part.sides if side in SIDE_NAMES])
         for name, part in every.items()
@@ -452,7 +460,7 @@ def clinical_chart(named: Mapping[str, xr.Dataset]) -> Chart:
                     if each.curve in of
                 }
                 fixed = each.quantity.endswith("_angle") or of_model
-                marks += first.curves_of_legs(of_legs, measured=fixed)
+                marks += (first if fixed else kinetic).curves_of_legs(of_legs, measured=fixed)
                 marks += first.event_lines() if first.x.is_cycle else []
             shown.append(Panel(each.title, marks, each.unit, least=each.least))
     alike = xr.merge(

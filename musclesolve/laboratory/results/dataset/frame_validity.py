@@ -214,10 +214,11 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
     return np.asarray(result["time"].values, dtype=float)[beginnings]
 
 
-def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
+def cycles(result: xr.Dataset, side: str, *, of_motion: bool = False) -> list[Cycle]:
     """Gait cycles of a leg, from heel strike to the next heel strike of the same foot, with two frames or more.
 
-    An interval that takes much longer than the others lacks a heel strike in its middle and is none.
+    With frames whose forces were measured, or `of_motion` with all frames. An interval that takes much longer than the
+    others lacks a heel strike in its middle and is none.
     """
     time = np.asarray(result["time"].values, dtype=float)
     # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
@@ -227,7 +228,7 @@ def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
     # One frame after the last frame is the limit of the recording.
     period = float(np.median(np.diff(time)))
     spans = []
-    measured = ~not_measured(result, side)
+    measured = np.ones(time.size, dtype=bool) if of_motion else ~not_measured(result, side)
     first, last = time[measured][[0, -1]] if measured.any() else (np.inf, -np.inf)
     for start, end in pairwise(strikes.tolist()):
         inside = np.flatnonzero((time >= start - slack) & (time <= end + slack) & measured)
