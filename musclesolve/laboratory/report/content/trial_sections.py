@@ -4,7 +4,7 @@ Each takes the files of a trial and returns the content of its template, or rais
 nothing to show.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -24,6 +24,7 @@ from musclesolve._util.sides import (
     with_side,
 )
 from musclesolve.constants import DESIGNED
+from musclesolve.laboratory.plotting.page.curves import NormBands, abscissa
 from musclesolve.laboratory.plotting.page.page_style import current_style
 from musclesolve.laboratory.recording.trial_settings import PLATES
 from musclesolve.laboratory.report.content.pieces import (
@@ -37,7 +38,7 @@ from musclesolve.laboratory.report.content.pieces import (
 )
 from musclesolve.laboratory.report.content.verdict_strip import verdict_strip
 from musclesolve.laboratory.report.inputs import KIND_NAMES, RESULT, TrialFiles
-from musclesolve.laboratory.results.cycles.gait_scores import gait_scores, leg_curves, norms, panels
+from musclesolve.laboratory.results.cycles.gait_scores import Curve, gait_scores, leg_curves, norms, panels
 from musclesolve.laboratory.results.dataset import frame_validity as frames
 from musclesolve.laboratory.results.dataset.quantities import KINDS, QUANTITIES, in_set, shown
 from musclesolve.laboratory.results.dataset.result_quantities import (
@@ -246,8 +247,16 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
     if not any(leg_curves(trial.base, side) for side in trial.facts.legs if side in SIDES):
         raise Absent("This file holds neither angles nor moments of a leg.")
     scores = gait_scores(trial.base, current_style().norm_file)
+    caution = _about_norm(trial, {key for side in trial.facts.legs for key in leg_curves(trial.base, side)})
     if not (legs := scores.profile):
-        return {"tables": [], "score": "", "why": scores.why_not, "norm": "", "lacking": ""}
+        return {
+            "tables": [],
+            "score": "",
+            "why": scores.why_not,
+            "norm": "",
+            "lacking": "",
+            "caution": caution,
+        }
     titles = {panel.curve: panel.title for row in panels() for panel in row}
     rows = [
         (titles[key], *(cell(scores.variable[side][key], 1) for side in legs))
@@ -271,7 +280,27 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
         if side in SIDES and side not in legs
     )
     tables = [PageTable(title, ("angle", *(SIDE_NAMES[side] for side in legs)), rows)]
-    return {"tables": tables, "score": ", ".join(words), "why": "", "norm": source, "lacking": lacking}
+    return {
+        "tables": tables,
+        "score": ", ".join(words),
+        "why": "",
+        "norm": source,
+        "lacking": lacking,
+        "caution": caution,
+    }
+
+
+def _about_norm(trial: TrialFiles, drawn: Set[Curve]) -> str:
+    """Sentences on the first norm of the sheet, and on the curves without any; empty where no norm is drawn."""
+    if trial.base.sizes["time"] < 2:
+        return ""
+    bands = NormBands.from_result(trial.base, abscissa(trial.base, of_motion=True))
+    if not (fitting := [norm for norm in bands.fitting if drawn & norm.curves.keys()]):
+        return ""
+    known = {key for norm in fitting for key in norm.curves}
+    without = [panel.title for row in panels() for panel in row if panel.curve in drawn - known]
+    no_norm = f"No norm is at hand of {', '.join(without)}." if without else ""
+    return " ".join(filter(None, (fitting[0].caution(number(trial.base, "subject_age_years")), no_norm)))
 
 
 def joints(trial: TrialFiles) -> dict[str, object]:

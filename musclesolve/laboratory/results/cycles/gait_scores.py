@@ -89,6 +89,8 @@ VALUE_UNITS = {
 """Units of the numbers of a norm."""
 SAME_UNITS = {"1/min": "steps/min"}
 """Other words of these units."""
+ADULT_YEARS = 18.0
+"""Age from which a norm of children is of other people [years]."""
 WIDE = 2.0
 """Standard deviations of the speed of the controls within which a norm file is drawn."""
 
@@ -123,6 +125,19 @@ class Norm:
     values: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # quantity of a study -> its unit, which no norm has
     left_out: Mapping[str, str] = field(default_factory=dict)
+    people: str = ""  # such as "children", where the norm states it
+    model: str = ""  # of the markers and joints, where the norm states it
+
+    def caution(self, age_years: float | None) -> str:
+        """A sentence on how the norm differs from a person of an age or of none stated; empty if in nothing known."""
+        differs = list[str]()
+        if self.people == "children" and (age_years is None or age_years >= ADULT_YEARS):
+            differs.append("is of children" + (" (no age is stated here)" if age_years is None else ""))
+        if self.model:
+            differs.append(f"was recorded with {self.model}")
+        if not differs:
+            return ""
+        return f"The norm {' and '.join(differs)}: offsets from it are expected, also without any disorder."
 
     @property
     def source(self) -> str:
@@ -150,7 +165,8 @@ def norm(name: str) -> Norm:
                 curves[quantity, key] = NormCurve(np.array(curve["mean"]) - zero, sd)
     percent = np.array(file["percent"], dtype=float)
     speeds = tuple(file["speed_range_m_s"])
-    return Norm(file["name"], file["subjects"], file["speed"], speeds, percent, curves, standing)
+    about = {key: file.get(key, "") for key in ("people", "model")}
+    return Norm(file["name"], file["subjects"], file["speed"], speeds, percent, curves, standing, **about)
 
 
 def norms(path: str | Path | None = None) -> tuple[Norm, ...]:

@@ -11,8 +11,9 @@ import xarray as xr
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from synthetic_result import few_muscles, result
+from synthetic_result import few_muscles, result, set_status
 
+import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.laboratory.plotting import (
     clinical_sheet,
@@ -22,6 +23,7 @@ from musclesolve.laboratory.plotting import (
     page_style,
 )
 from musclesolve.laboratory.plotting.page.curves import BAND_COLOR, MEAN_COLOR, WITHOUT_NORM, NormBands
+from musclesolve.laboratory.plotting.page.page_style import SIDE_COLOR
 from musclesolve.laboratory.results.cycles.gait_scores import NORMS, norm
 
 TABLES = Path(__file__).resolve().parents[4] / "tools" / "reference_stride"
@@ -186,3 +188,30 @@ def test_results_on_one_sheet_have_their_own_dashes_and_a_stride():
     for results in ({str(k): walk for k in range(5)}, {"a": still, "b": still}):
         with pytest.raises(InputError, match="stride of each leg"):
             clinical_sheet(results)
+
+
+def test_angles_of_a_leg_beside_the_plates_stand_over_the_cycle_and_its_moments_do_not():
+    data = walking()
+    set_status(data, ms.Status.NOT_MEASURED, slice(None), 0)
+    sheet = clinical_sheet(data)
+    right = {
+        axes.get_title(loc="left") or axes.get_title(): [
+            line for line in axes.lines if line.get_color() == SIDE_COLOR["r"] and len(line.get_xdata()) > 2
+        ]
+        for axes in sheet.axes
+    }
+    drawn = {title: any(np.isfinite(line.get_ydata()).any() for line in of) for title, of in right.items()}
+    angle = next(title for title in drawn if title.startswith("knee flexion") and "moment" not in title)
+    assert drawn[angle] and bands(sheet)
+    assert all(axes.get_xlim() == (0.0, 100.0) for axes in sheet.axes if axes.lines)
+    moment = next(title for title in drawn if "moment" in title)
+    assert not drawn[moment]
+
+
+@pytest.mark.parametrize(("age", "told"), [(None, "no age is stated"), (30.0, "is of children"), (9.0, "")])
+def test_a_norm_of_children_is_said_to_be_one_beside_an_adult(age, told):
+    of_children, of_adults = norm("schwartz_2008"), norm("winter_1991")
+    said = of_children.caution(age)
+    assert "conventional gait model: offsets from it are expected" in said
+    assert ("children" in said) == bool(told) and told in said
+    assert of_adults.caution(age) == ""
