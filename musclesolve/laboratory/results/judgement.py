@@ -9,9 +9,9 @@ A trial is judged by its findings, of which there are three kinds:
 The verdict on a leg is the worst that applies:
 
     not usable      an error was found, no analyzed frame has a valid solution, or a criterion of plausibility fails
-    with care       a warning was found, on the trial or on its result (`_cautions`), frames have no valid solution or
-                    need a reserve, the result is at the edge of what was measured, or there is nothing to compare it
-                    with
+    with care       a warning was found, on the trial or on its result (`_cautions`), frames have no valid solution, no
+                    certificate or need a reserve, the result is at the edge of what was measured, or there is nothing
+                    to compare it with
     usable          none of these
 
 The verdict on the trial is the worst of its legs; it is usable with care where one leg is usable and an error, or
@@ -59,7 +59,7 @@ LABELS = {name: entry["label"] for name, entry in bundled_toml(__package__, "jud
 WEAK = 0.5
 """Correlation below which activation and EMG disagree."""
 USUAL_FIBERS = (0.4, 1.6)
-"""Normalized fiber lengths outside of which a fiber produces no active force."""
+"""Normalized fiber lengths outside of which active forces are uncertain."""
 MOST_NAMES = 8
 COUNTED = ("truncated",)
 """Codes whose own statement is the reason beside a verdict, because it has the numbers; of others their meaning is."""

@@ -69,7 +69,7 @@ MAX_STEPS = int64(25)
 MOST_WARM = int64(15)
 """Steps from the multipliers of another frame after which a frame starts cold."""
 MAX_TRIALS = int64(8)
-FIRST_ACTIVATION = 0.15  # activation for the curvatures of a cold start
+FIRST_ACTIVATION = 0.15  # for the compliances of a cold start
 TOO_FAR = 0.5
 SHORTEST_STEP = 0.1
 HELD = 1e-6
@@ -185,9 +185,9 @@ def primal_from_dual(form: int, q: float, n: int, padded: int, w: Any) -> None:
             w[CURVATURE + i] = rest * rest * w[SECANT + i]
             w[BEST + i] = y * rest * w[P2 + i]
     else:
-        power, least = 1.0 / (q - 1.0), 0.0
+        power = 1.0 / (q - 1.0)
         for i in range(n):
-            y = max(w[PULL + i] * w[P1 + i], least)
+            y = max(w[PULL + i] * w[P1 + i], 0.0)
             x, flat = y**power, _flat(q) / w[P2 + i] if w[P2 + i] > 0.0 else 1.0
             w[SECANT + i] = w[P1 + i] * w[P2 + i] * max(x, flat) / max(y, w[P0 + i])
             w[CURVATURE + i] = w[SECANT + i] * power
@@ -215,7 +215,7 @@ def evaluate_dual(
 
 @compiled
 def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -> None:
-    """Compute 1/f'' at the activation FIRST_ACTIVATION into INVERSE."""
+    """Compute the secant compliance a / f'(a) at a = FIRST_ACTIVATION, of a saturation at rest, into INVERSE."""
     for i in range(padded):
         w[INVERSE + i], w[INSIDE + i] = w[P1 + i], 1.0
     if form == CUBIC:
@@ -294,12 +294,12 @@ def solve_dual(
 ) -> tuple[int, int]:  # fmt: skip
     """Run Newton's method on the dual of a frame; return the claim (a Status) and the steps.
 
-    `dual_form` gives the form and its exponent q. The matrix (R, padded) has the `hard` rows of the moments and below
-    them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
-    relative residual `best` of the moments NEAR the optimum, or, once steps no longer reduce the residual, at
-    round-off; with `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2
-    of w and TARGET, COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur
-    (R, R) and work (R, padded) are for work.
+    `dual_form` gives the form; q is the exponent of a SINGLE_POWER (solve_frame.py). The matrix (R, padded) has the
+    `hard` rows of the moments and below them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a
+    frame before. The method ends at the relative residual `best` of the moments NEAR the optimum, or, once steps no
+    longer reduce the residual, at round-off; with `seek_proof` also with a proof that the moments are out of reach.
+    ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET, COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and
+    MULTIPLIER receive the result; schur (R, R) and work (R, padded) are for work.
     """
     steps: Any = np.int64(0)
     first: Any = np.int64(0)  # the step of the cold start
