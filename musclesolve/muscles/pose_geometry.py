@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 LARGEST_ANGLE = 3.5
 """Angle [rad] of a single pose that no joint exceeds, 200 degrees; motions may add turns of the shoulder."""
+REACHED = {"hip_flexion": (-1.0, 2.6), "knee_flexion": (-0.5, 2.9), "ankle_dorsiflexion": (-1.6, 1.0)}
+"""Angles [rad] that people reach, with room for dancers and deep squats beyond the mean ranges of men of 30 to 40
+years: hip -0.2 to 2.1, knee 0 to 2.5, ankle -0.7 to 0.3 (Roaas and Andersson 1982)."""
 LARGEST_RATE = 50.0
 """Rate [rad/s] that no joint but a thrower's shoulder exceeds: 40 at the elbow of a pitcher (Fleisig et al. 1999)."""
 SUBJECT = {"mass_kg": "mass", "stature_m": "stature", "sex": "sex"}
@@ -185,6 +189,13 @@ def pose_angles(
     rate = {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
     for name, values in angle.items():
         check_joint_angle(name, values, LARGEST_ANGLE)
+        low, high = REACHED.get(name[:-2], (-np.inf, np.inf))
+        if not low <= (worst := values[np.argmax(np.abs(values))]) <= high:
+            warn(
+                f"{name} of {worst:.3g} rad ({np.degrees(worst):.0f} degrees) is beyond the {low:g} to {high:g} rad "
+                "that people reach: if angles are in degrees, give numpy.radians(angle); else look at the sign",
+                stacklevel=3,
+            )
     for name, values in rate.items():
         if not name.startswith("shoulder"):
             check_joint_angle(name, values, LARGEST_RATE, "/s")

@@ -131,6 +131,13 @@ def test_bad_angles_are_named(angles, words):
         ms.muscle_geometry(angles)
 
 
+@pytest.mark.parametrize("angles", [{"knee_flexion_r": [0.3, -2.0]}, {"ankle_dorsiflexion_l": 3.0}])
+def test_angles_that_nobody_reaches_are_a_warning(angles):
+    with pytest.warns(UserWarning, match=r"rad that people reach: .* numpy.radians\(angle\)") as warned:
+        ms.muscle_geometry(angles)
+    assert warned[0].filename == __file__
+
+
 def test_rates_in_degrees_are_named():
     bent, fast = {"knee_flexion_r": 0.5}, {"knee_flexion_r": [4.0, -300.0]}
     for of_rates in (

@@ -56,7 +56,7 @@ from musclesolve.sharing.solving import solve
 
 _PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest |A_ki y_k|
 _REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
-_NAMED = 3
+_NAMED, _SHOWN = 3, 10
 _ZERO = 1e-9  # moments below this are reported as none [N m]
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
@@ -123,6 +123,13 @@ class Diagnosis:
     passive: Array = field(repr=False)
 
     __repr__ = with_sizes
+
+    def __str__(self) -> str:
+        """A sentence on each of the first infeasible frames."""
+        count = len(self.frame)
+        said = [self.sentence(k) for k in range(min(count, _SHOWN))]
+        rest = [f"and {count - _SHOWN} more infeasible frames"] * (count > _SHOWN)
+        return "\n".join([*said, *rest]) or "Every frame is feasible."
 
     @cached_property
     def alone(self) -> Array:

@@ -67,6 +67,9 @@ def test_the_other_way():
 def test_nothing_to_say_of_feasible_frames():
     found = diagnose(elbow(60.0))
     assert found.frame.size == 0 and found.shortage.shape == (0, 1) and found.limited.shape == (0, 3)
+    assert str(found) == "Every frame is feasible." and str(diagnose(elbow(80.0))).startswith(
+        "elbow_flexion lacks 12.0"
+    )
 
 
 def test_frames_are_those_that_the_solver_proves_infeasible(problem, found):
