@@ -149,7 +149,7 @@ class LinkedSystem:
         frames, rows, n = matrix.shape
         wide = -(-n // WIDTH) * WIDTH
         self.matrix, self.compliance = np.ascontiguousarray(matrix), np.ascontiguousarray(compliance)
-        self.variance, self.share = np.empty((frames, n)), np.empty((frames - 1, n))
+        self.variance, self.share, self.loose = np.empty((frames, n)), *np.empty((2, frames - 1, n))
         self._sets = np.zeros((frames, n), np.int64), np.zeros(frames, np.int64)
         self._inverses = np.empty((frames, wide, wide)), np.empty((frames, n))
         self._rows = np.empty((frames, rows, n)), np.empty((frames, rows, rows)), np.empty((frames, rows))
@@ -162,12 +162,38 @@ class LinkedSystem:
         from musclesolve.sharing.kernel.linked_frames import FACTOR
 
         with np.errstate(divide="ignore"):
-            self.variance[:], self.share[:], loose = 1.0 / stiffness, share, 1.0 / link
-        given = self.variance, loose, self.share, self.matrix, self.compliance
+            self.variance[:], self.share[:], self.loose[:] = 1.0 / stiffness, share, 1.0 / link
+        given = self.variance, self.loose, self.share, self.matrix, self.compliance
         FACTOR.load()(*given, *self._sets, *self._inverses, *self._rows, *self._work)
 
     def solve(self, mean: Array, offset: Array, right: Array) -> tuple[Array, Array, Array]:
-        """Changes (T, n), multipliers (T, R) and forces in links (T - 1, n) for mu (T, n), g (T - 1, n), b (T, R)."""
+        """Changes (T, n), multipliers (T, R) and forces in links (T - 1, n) for mu (T, n), g (T - 1, n), b (T, R).
+
+        What the equations miss by round-off is solved for once more: stiff reserves and active bounds differ by many
+        powers of ten.
+        """
+        found = self._solved(mean, offset, right)
+        rest = self._solved(*self._missed(found, mean, offset, right))
+        x, multiplier, force = (one + change for one, change in zip(found, rest, strict=True))
+        return x, multiplier, force
+
+    def _missed(
+        self, found: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
+    ) -> tuple[Array, Array, Array]:
+        """What a solution misses of mu, g and b; links without stiffness have no equation."""
+        x, multiplier, force = found
+        pull = np.einsum("trn,tr->tn", self.matrix, multiplier)
+        pull[:-1] += self.share * force
+        pull[1:] -= force
+        linked = np.isfinite(self.loose)
+        stretch = np.where(linked, self.loose, 0.0) * force
+        return (
+            mean + self.variance * pull - x,
+            np.where(linked, offset - (x[1:] - self.share * x[:-1] - stretch), 0.0),
+            right - np.einsum("trn,tn->tr", self.matrix, x) - self.compliance * multiplier,
+        )
+
+    def _solved(self, mean: Array, offset: Array, right: Array) -> tuple[Array, Array, Array]:
         from musclesolve.sharing.kernel.linked_frames import SOLVE
 
         x, multiplier, force = (
