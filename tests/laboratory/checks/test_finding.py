@@ -68,10 +68,12 @@ def test_a_sentence_that_begins_with_its_file_does_not_name_it_twice() -> None:
     assert Finding("leap", "warning", "it jumps", "fill it").placed == "It jumps."
 
 
-def test_the_command_prints_all_and_ends_with_the_verdict() -> None:
+def test_the_command_begins_with_the_verdict() -> None:
     answer = typed("check", STRIDE)
     assert answer.exit_code == 0
-    assert answer.stdout.strip().splitlines()[-1] == ms.check(STRIDE).verdict
+    first, judgement = answer.stdout.strip().splitlines()[0], ms.check(STRIDE).judgement
+    assert judgement is not None and first == f"{judgement.label}. {judgement.use}"
+    assert all(reason in answer.stdout for reason in judgement.why)
 
 
 def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None:

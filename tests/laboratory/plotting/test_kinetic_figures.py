@@ -27,7 +27,9 @@ def in_time(data):
 def curve(axes, side):
     lines = [line for line in axes.lines if line.get_color() == SIDE_COLOR[side]]
     return next(
-        line.get_ydata() for line in lines if line.get_linestyle() == "-" and len(line.get_ydata()) > 9
+        line.get_ydata()
+        for line in lines
+        if line.get_linestyle() in ("-", "--") and len(line.get_ydata()) > 9
     )
 
 

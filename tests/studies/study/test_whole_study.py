@@ -29,7 +29,6 @@ import musclesolve as ms
 from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.trial_tables import study_check_tables as tables
 from musclesolve.errors import InputError
-from musclesolve.laboratory.plotting import page_style
 from musclesolve.laboratory.recording.file_settings import DesignSettings
 from musclesolve.laboratory.results.files.result_netcdf import netcdf_bytes
 from musclesolve.laboratory.results.finding import Finding, finding
@@ -38,7 +37,6 @@ from musclesolve.laboratory.results.plausibility import FLAGS
 from musclesolve.laboratory.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.draft.draft_study import draft_study, write_study
 from musclesolve.studies.pages import study_page
-from musclesolve.studies.pages.written_pages import study_into
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import compute_trials, prepared
@@ -294,17 +292,6 @@ def test_links_of_the_page_lead_to_files(page):
     assert all((page.parent / link.partition("#")[0]).exists() for link in beside), beside
     anchors = set(re.findall(r'id="([^"]+)"', text))
     assert {link[1:] for link in re.findall(r'href="(#[^"]+)"', text)} <= anchors
-
-
-def test_a_page_is_kept_while_all_that_it_shows_is_the_same(page):
-    stated = page.parent.with_name("page.toml")
-    study_into(page.parent, stated)  # from now on the broken trial is one that was refused before
-    before = page.stat().st_mtime_ns
-    study_into(page.parent, stated)
-    assert page.stat().st_mtime_ns == before
-    with page_style(norms=False):
-        study_into(page.parent, stated)
-    assert page.stat().st_mtime_ns > before
 
 
 @needs_chromium
