@@ -150,7 +150,7 @@ def test_the_certificate_is_computed_from_the_problem_whichever_solver_was_used(
 
 def test_reserves_appear_only_in_frames_without_a_certified_solution():
     assert says("certificate.md", "a reserve appears only in a frame without a certified solution")
-    assert says("README.md", "a solved one a certificate")
+    assert says("README.md", "A solved frame has a proof of how little its cost can exceed the least cost")
     problem = motion()
     moment = problem.moment.copy()
     moment[::5] *= 100.0
