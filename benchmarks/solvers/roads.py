@@ -1,6 +1,6 @@
 """Print the time of every road to certified forces, beside the compiled kernel and beside Ipopt.
 
-python -m benchmarks.solvers.roads [--road WORD ...] [--budget SECONDS] [--small] [--large]
+python -m benchmarks.solvers.roads [--road WORD ...] [--budget SECONDS] [--small] [--large] [--no-ipopt]
 
 A road is a way to ask: a cost by its name, weights of every frame, an expression, constraints, limits of a motion,
 ranges, margins, elastic tendons. All run on random legs of 6 moments and 43 muscles and of 23 and 80. Times are

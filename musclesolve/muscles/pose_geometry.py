@@ -190,7 +190,8 @@ def pose_angles(
     for name, values in angle.items():
         check_joint_angle(name, values, LARGEST_ANGLE)
         low, high = REACHED.get(name[:-2], (-np.inf, np.inf))
-        if not low <= (worst := values[np.argmax(np.abs(values))]) <= high:
+        worst = values[np.maximum(low - values, values - high).argmax()]
+        if not low <= worst <= high:
             warn(
                 f"{name} of {worst:.3g} rad ({np.degrees(worst):.0f} degrees) is beyond the {low:g} to {high:g} rad "
                 "that people reach: if angles are in degrees, give numpy.radians(angle); else look at the sign",

@@ -56,7 +56,7 @@ class NamedFunction(ca.Function):  # type: ignore[misc]
         """The results, as of `casadi.Function`; no input has a default."""
         given = (*zip(self.name_in(), values, strict=False), *named.items())
         for name, value in given:
-            if name in TURN:
+            if name in TURN and name in self._entries:
                 self._warn_of_degrees(name, value)
         # with some names missing CasADi would compute with zeros
         if named and (error := self._misfit(values, named)) is not None:

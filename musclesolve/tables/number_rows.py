@@ -584,7 +584,7 @@ def timed_rows(
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name, remedy = printed.size, "", reader.path.name, "copy or export the file again"
     fewer = bool(count and count.isdecimal() and kept < int(count))
-    share = f"{100.0 * kept / int(count):.0f} %" if count and fewer else ""
+    share = f"{100 * kept // int(count)} %" if count and fewer else ""
     if reader.left_out:
         there = (
             f": {kept} of the {count[:40]} rows that its header states are there ({share})"

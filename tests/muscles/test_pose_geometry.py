@@ -131,7 +131,7 @@ def test_bad_angles_are_named(angles, words):
         ms.muscle_geometry(angles)
 
 
-@pytest.mark.parametrize("angles", [{"knee_flexion_r": [0.3, -2.0]}, {"ankle_dorsiflexion_l": 3.0}])
+@pytest.mark.parametrize("angles", [{"knee_flexion_r": [-0.8, 1.0]}, {"ankle_dorsiflexion_l": 3.0}])
 def test_angles_that_nobody_reaches_are_a_warning(angles):
     with pytest.warns(UserWarning, match=r"rad that people reach: .* numpy.radians\(angle\)") as warned:
         ms.muscle_geometry(angles)

@@ -223,7 +223,11 @@ def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
 
 def _margins(title: str, trials: Sequence[TrialFiles]) -> list[tuple[str, Markup]]:
     """The margins of every printed page as CSS: the title, the days of the recordings, the number of the page."""
-    days = dict.fromkeys(text(trial.base, "recording_date") or trial_sections.NOT_STATED for trial in trials)
+    days = dict.fromkeys(
+        day or trial_sections.NOT_STATED
+        for trial in trials
+        if (day := text(trial.base, "recording_date")) or not trial.of_model
+    )
     recorded = f"recorded on: {', '.join(days)}" if days else ""
     pages = css_string("page ") + Markup(" counter(page) ") + css_string(" of ") + Markup(" counter(pages)")
     return [

@@ -98,7 +98,7 @@ def actuator_notes(model: OpenSimModel, dofs: Sequence[str], acting: ActuatorCol
     return notes
 
 
-RESTING = "Actuators of the model exert no force, as --actuators does not request it"
+RESTING = "Actuators of the model exert no force, as --actuators does not request them"
 """Begin of the note on actuators that could bear moments."""
 
 
@@ -176,7 +176,13 @@ def _check_parts(model: OpenSimModel, name: str, actuator: Actuator) -> None:
         )
     if actuator.kind == _OF_PATH:
         if actuator.path is None:
-            raise _lacks(model, name, actuator, "path", "a GeometryPath")
+            raise _lacks(
+                model,
+                name,
+                actuator,
+                "GeometryPath",
+                "a GeometryPath: other kinds of paths are not supported",
+            )
         if lacking := model.lacks(actuator.path):
             raise input_error(
                 "unsupported",

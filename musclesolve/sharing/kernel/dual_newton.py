@@ -214,7 +214,7 @@ def evaluate_dual(
 
 
 @compiled
-def first_inverse_curvatures(form: int, q: float, n: int, padded: int, w: Any) -> None:
+def first_compliances(form: int, q: float, n: int, padded: int, w: Any) -> None:
     """Compute the secant compliance a / f'(a) at a = FIRST_ACTIVATION, of a saturation at rest, into INVERSE."""
     for i in range(padded):
         w[INVERSE + i], w[INSIDE + i] = w[P1 + i], 1.0
@@ -349,7 +349,7 @@ def solve_dual(
         if steps == first + max_steps:
             return MAX_ITERATIONS, steps
         if cold and steps == first:
-            first_inverse_curvatures(form, q, n, padded, w)
+            first_compliances(form, q, n, padded, w)
         else:
             inverse_curvatures(form, q, 0.0 if soft else miss, padded, w)
         factorize_system(matrix, rows, padded, w, s, schur, work)

@@ -207,7 +207,7 @@ def solve(variance, share, matrix, moving, counts, inverse, alone, gain, schur, 
     s, y, pull, some and product (n,), change (R,).
     """
     frames, rows, n = matrix.shape
-    # forward: x has a+ of the frame before in `s`; `force` has w
+    # forward: `s` has a+ of the frame before; `force` has w
     for t in range(frames):
         v = variance[t]
         for i in range(n):

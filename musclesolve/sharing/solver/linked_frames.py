@@ -180,7 +180,7 @@ class LinkedSystem:
     def _missed(
         self, found: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
     ) -> tuple[Array, Array, Array]:
-        """What a solution misses of mu, g and b; links without stiffness have no equation."""
+        """Return the parts of mu, g and b that a solution misses; links without stiffness have no equation."""
         x, multiplier, force = found
         pull = np.einsum("trn,tr->tn", self.matrix, multiplier)
         pull[:-1] += self.share * force
@@ -330,13 +330,13 @@ def minimize(
 ) -> LinkedAttempt:
     """The best attempt by its certificate, from activations (T, n) that are moved a little inside of their bounds."""
     with np.errstate(all="ignore"):
-        method = _InteriorPoint(program, start)
+        method, early, early_worst = _InteriorPoint(program, start), None, np.inf
         if program.limits is None:
-            best, worst = on_active_sets(
+            early, early_worst = on_active_sets(
                 program, method.alone(start), method.touched(start), judge, method.system
             )
-            if worst <= GOOD:
-                return best
+            if early_worst <= GOOD:
+                return early
         x = method.start(start)
         best, nearest, worst, since, short_steps = method.attempt(x, 0), x, np.inf, 0, 0
         least, next_sets = 1e-13 * method.scale, FIRST_SETS
@@ -365,8 +365,8 @@ def minimize(
                 break
         if GOOD_ENOUGH < worst < np.inf:
             found, share = on_active_sets(program, best, method.active(nearest), judge, method.system)
-            best = found if share < worst else best
-    return best
+            best, worst = (found, share) if share < worst else (best, worst)
+    return best if early is None or worst <= early_worst else early
 
 
 class _InteriorPoint:

@@ -74,7 +74,7 @@ def test_the_command_names_moments_of_actuators(arm: Path, tmp_path: Path) -> No
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "actuator_moments" in page and "exert no force" not in page
     without = typed(*inputs, "-o", tmp_path / "other")
-    assert "exert no force, as --actuators does not request it: motor" in " ".join(without.output.split())
+    assert "exert no force, as --actuators does not request them: motor" in " ".join(without.output.split())
     wrong = typed(*inputs, "--actuators", "motr", "-o", tmp_path / "wrong")
     assert wrong.exit_code == 2 and "did you mean 'motor'" in wrong.output
     trial = tmp_path / "trial.toml"

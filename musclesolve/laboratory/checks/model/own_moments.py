@@ -14,11 +14,12 @@ with J of the standing foot. The six columns of the root determine w. With B = J
 on the left from the file, on the right from model and motion: no load is in them. Both sides are compared as they are,
 and with all columns or one column of the file times a factor, at another time, or with two columns exchanged. A fault
 is only said where such a change brings the column to its inverse dynamics; a file that differs otherwise may belong to
-another filter. Where it is farther from inverse dynamics than moments of zero would be, it belongs to another motion or
-model. On a model that is fixed to the ground this is noted, and where loads or their
-absence are stated it is a warning. The cost is the change of the moments, and of the muscle forces that share them.
-Half a period of the cut-off is left out at both ends of a motion, where filters of two programs differ, and three times
-that long is compared at least: in a shorter time any two columns are nearly proportional.
+another filter. In a walk whose loads are not given, a file that is farther from inverse dynamics than moments of zero
+would be belongs to another motion or model. On a model that is fixed to the ground, any difference without an
+explanation is noted, and where loads or their absence are stated it is a warning. The cost is the change of the
+moments, and of the muscle forces that share them. Half a period of the cut-off is left out at both ends of a motion,
+where filters of two programs differ, and three times that long is compared at least: in a shorter time any two columns
+are nearly proportional.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

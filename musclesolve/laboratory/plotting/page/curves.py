@@ -303,11 +303,11 @@ class Legs:
     ) -> list[Mark]:
         """The curves of one leg.
 
-        Solid where solved, dotted where a reserve was needed, empty without a valid solution: such frames get a cross
-        in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis that already has
-        a curve, the curve is thin and pale, without crosses. A `measured` curve, which does not depend on the solution,
-        is solid, and dashed in the frames (T,) that are `predicted`. `verdict`: the side whose frames count, by default
-        the side of the leg.
+        In the style of the leg where solved, dotted where a reserve was needed, empty without a valid solution: such
+        frames get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the
+        axis that already has a curve, the curve is thin and pale, without crosses. A `measured` curve, which does not
+        depend on the solution, has the style of the leg, and dashes and dots in the frames (T,) that are `predicted`.
+        `verdict`: the side whose frames count, by default the side of the leg.
 
         Several strides are drawn as their mean, thin and pale where some strides lack a value, with a cross where all
         do.

@@ -243,8 +243,8 @@ STANCE_COLOR = _OfSides({"r": "#99C7E0", "l": "#F5D999"}, "color", _paler)
 SHADE = 0.28  # opacity of the area of a measured curve
 STANCE_PREDICTED: dict[str, Any] = {"facecolor": "none", "linewidth": 0.8}
 """Style of the bars of a foot whose force is predicted, beside the color of the leg at their edge."""
-PREDICTED_STYLE = (0, (4.0, 1.6))
-"""Dashes of a curve where it is predicted and not measured."""
+PREDICTED_STYLE = (0, (6.0, 1.5, 1.0, 1.5))
+"""Dashes and dots of a curve where it is predicted and not measured."""
 STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel
 FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5, "markeredgewidth": 0.7}
 # Shares of the height of a panel, below what the curves use of it.

@@ -148,7 +148,7 @@ class Norm:
     def sentence(self) -> str:
         """Source, subjects and what is drawn."""
         spread = any(curve.sd is not None for curve in self.curves.values())
-        return f"{'band: mean ± 1 SD' if spread else 'dashed: mean'}, {self.source}"
+        return f"{'band: mean ± 1 SD' if spread else 'gray, dashed: mean'}, {self.source}"
 
 
 @cache

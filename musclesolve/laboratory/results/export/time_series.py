@@ -264,9 +264,9 @@ def sto_files(
 ) -> dict[str, Content]:
     """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (quantities.toml).
 
-    The default is activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions. A single
-    requested variable goes into the file of the path itself. Columns without any number are left out; frames without a
-    valid solution are nan.
+    The default is activations, forces, normalized fiber lengths, joint moments, reserves, joint reactions, and what
+    actuators exert. A single requested variable goes into the file of the path itself. Columns without any number are
+    left out; frames without a valid solution are nan.
     """
     _check_time(result, path)
     chosen = in_set("sto") if variables is None else list(variables)
