@@ -17,17 +17,15 @@ from tomlkit.exceptions import TOMLKitError
 
 from muscle_db.parsed_toml import toml_table
 from musclesolve.apps.desk.words import by_click, title_of
-from musclesolve.constants import TODO
 from musclesolve.errors import InputError, file_error
 from musclesolve.laboratory.draft.choose_mapping import MARKER
+from musclesolve.laboratory.recording.trial_document import HEADER, OPEN_KEY, open_decisions
 from musclesolve.laboratory.results.files.atomic_writing import write_files
 from musclesolve.laboratory.results.recipe import settings_hash
 from musclesolve.tables.document import key_text, value_text
 
 Place = tuple[str | int, ...]
 """Place of a value: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""
-_HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
-_OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
 Kept = TypeVar("Kept")
 MOST_STEPS = 100
 """Largest number of changes that can be undone."""
@@ -263,26 +261,17 @@ class TrialDocument:
     @property
     def opens(self) -> list[Open]:
         """Decisions that the draft has left open, in the order of the file."""
-        opens, table = list[Open](), ""
-        lines = self.text.splitlines()
-        for first, line in enumerate(lines):
-            if header := _HEADER.match(line):
-                table = header[2]
-            if not line.startswith(TODO):
-                continue
-            words, last = [line.removeprefix(TODO)], first + 1
-            while last < len(lines) and lines[last].startswith("# ") and not lines[last].startswith(TODO):
-                if _HEADER.match(lines[last]) or _OPEN.match(lines[last]):
-                    break
-                words.append(lines[last].removeprefix("# "))
-                last += 1
-            why, following = " ".join(words), lines[last] if last < len(lines) else ""
-            suggested = _OPEN.match(following)
+        opens, lines = list[Open](), self.text.splitlines()
+        for first, last, why in open_decisions(lines):
+            headers = filter(None, map(HEADER.match, reversed(lines[:first])))
+            table = header[2] if (header := next(headers, None)) else ""
+            following = lines[last] if last < len(lines) else ""
+            suggested = OPEN_KEY.match(following)
             value = _value(suggested[2] or "") if suggested else None
             # A key without a value suggests nothing; words that happen to look like one belong to what follows.
             if suggested and (value is not None or not suggested[2]):
                 opens.append(Open(table, suggested[1], why, value, first, last + 1))
-            elif header := _HEADER.match(following):
+            elif header := HEADER.match(following):
                 end = _end_of_open(lines, last, header[2]) if header[1] else last
                 opens.append(Open(header[2], None, why, None, first, end))
             elif key := re.match(r"([A-Za-z0-9_-]+) = ", following):
@@ -388,9 +377,9 @@ def _end_of_open(lines: list[str], start: int, table: str) -> int:
     """Return the line where a table ends that a draft has written as comments, with the tables within it."""
     end = start
     while end < len(lines):
-        header = _HEADER.match(lines[end]) if lines[end].startswith("# ") else None
+        header = HEADER.match(lines[end]) if lines[end].startswith("# ") else None
         if not lines[end].strip():
-            header = _HEADER.match(lines[end + 1]) if end + 1 < len(lines) else None
+            header = HEADER.match(lines[end + 1]) if end + 1 < len(lines) else None
             if header is None or not header[1] or not header[2].startswith(f"{table}."):
                 break
         elif not lines[end].startswith("# ") or (header and not f"{header[2]}.".startswith(f"{table}.")):

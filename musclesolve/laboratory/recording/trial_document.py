@@ -1,15 +1,39 @@
 """The document of a trial file: of a recording, or of an OpenSim model."""
 
+import re
 import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from musclesolve.constants import TRIAL_FILE
+from musclesolve.constants import TODO, TRIAL_FILE
 from musclesolve.errors import file_error
 from musclesolve.laboratory.recording.trial_settings import ModelSettings, RecordedSettings, is_model_trial
 from musclesolve.tables.document import Document
 from musclesolve.tables.settings import Settings
 from musclesolve.tables.text_file import RECORDED, is_file
+
+HEADER = re.compile(r"(# )?\[\[?([A-Za-z0-9_.\"-]+)\]\]?\s*(?:#.*)?$")
+"""Header of a table, also of one that is open: after a "#"."""
+OPEN_KEY = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
+"""A key that is open: after a "#", with a suggestion or without a value."""
+
+
+def open_decisions(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the open decisions of a trial file: numbers of its first line and of the line after it, and its words.
+
+    The words go on in the comments below the line, as far as these are no keys, tables or other decisions.
+    """
+    for first, line in enumerate(lines):
+        if not line.startswith(TODO):
+            continue
+        words, last = [line.removeprefix(TODO)], first + 1
+        while last < len(lines) and lines[last].startswith("# ") and not lines[last].startswith(TODO):
+            if HEADER.match(lines[last]) or OPEN_KEY.match(lines[last]):
+                break
+            words.append(lines[last].removeprefix("# "))
+            last += 1
+        yield first, last, " ".join(words)
 
 
 def trial_kind(content: dict[str, Any]) -> type[Settings]:

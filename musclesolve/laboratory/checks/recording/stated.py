@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from musclesolve._util.messages import capitalized, count_of
-from musclesolve.constants import TODO
 from musclesolve.laboratory.bodies.run_options import find_options
 from musclesolve.laboratory.checks.case import Case, recording_check, refusal
 from musclesolve.laboratory.checks.observed_body import runs
 from musclesolve.laboratory.motion.motion_plausibility import cutoff_with_flight, unusual_cutoff
 from musclesolve.laboratory.recording.data import SIDE_NAMES, SIDES
+from musclesolve.laboratory.recording.trial_document import open_decisions
 from musclesolve.laboratory.results.finding import Finding, Where, finding
 from musclesolve.laboratory.trial.recording_checks import check_cutoff
 
@@ -31,16 +31,10 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
 @recording_check()
 def open_todos(case: Case) -> Iterator[Finding]:
     """Note the lines of the trial file that are still marked TODO, in one finding."""
-    lines, todos = case.document.lines, list[str]()
-    for number, line in enumerate(lines, start=1):
-        if line.startswith(TODO):
-            text = line.removeprefix(TODO)
-            for following in lines[number:]:
-                # a decision goes on in the comments below it, as far as these are not keys
-                if ":" in text or not following.startswith("# ") or " = " in following:
-                    break
-                text += following.removeprefix("#")
-            todos.append(f"{text.partition(':')[0].rstrip('.')} (line {number})")
+    todos = [
+        f"{words.partition(':')[0].rstrip('.')} (line {first + 1})"
+        for first, _, words in open_decisions(case.document.lines)
+    ]
     if todos:
         yield finding("open_todos", "note", {"todos": "; ".join(todos)}, Where(case.document.path))
 
