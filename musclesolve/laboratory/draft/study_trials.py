@@ -629,7 +629,8 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             adopted, unclear = _adopted(key, of_key)
             roles = roles | adopted
         elif "coordinates" in roles and "moments" in roles and "loads" not in roles:
-            unclear = _loads_without_motion(key, of_key)
+            motion = roles["coordinates"][0]
+            unclear = [path for path in _of_no_motion(key, of_key, "loads") if _same_times(motion, path)]
         for coordinates in roles.get("coordinates", ()):
             several = len(roles["coordinates"]) > 1
             levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
@@ -663,10 +664,9 @@ def _adopted(
     key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]]
 ) -> tuple[dict[str, list[Path]], list[Path]]:
     """The files of forces of other names that belong to a motion without any, by role; and those that may."""
-    here = {other: roles for other, roles in of_key.items() if other[0] == key[0]}
-    lacking = [x for x, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)]
-    free = [roles for roles in here.values() if "coordinates" not in roles]
-    by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
+    here = [roles for other, roles in of_key.items() if other[0] == key[0]]
+    lacking = [roles for roles in here if "coordinates" in roles and not roles.keys() & set(_FORCES)]
+    by_role = {role: _of_no_motion(key, of_key, role) for role in _FORCES}
     adopted = {role: paths for role, paths in by_role.items() if paths}
     motion = of_key[key]["coordinates"][0]
     if adopted and len(lacking) == 1 and all(len(paths) == 1 for paths in adopted.values()):
@@ -675,11 +675,10 @@ def _adopted(
     return {}, [path for paths in adopted.values() for path in paths]
 
 
-def _loads_without_motion(key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]]) -> list[Path]:
-    """The files of loads in the folder of a motion that have its times, and a name of no motion."""
+def _of_no_motion(key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]], role: str) -> list[Path]:
+    """The files of a role in the folder of a motion that have the name of no motion."""
     free = [roles for other, roles in of_key.items() if other[0] == key[0] and "coordinates" not in roles]
-    motion = of_key[key]["coordinates"][0]
-    return [path for roles in free for path in roles.get("loads", ()) if _same_times(motion, path)]
+    return [path for roles in free for path in roles.get(role, ())]
 
 
 def _same_times(motion: Path, other: Path) -> bool:

@@ -58,8 +58,6 @@ BELOW_FLOOR, USUAL_FOOT = -0.02, 0.03
 of such a marker over the ground where the floor is elsewhere [m], the radius of a marker on the skin and the sole."""
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
-CARRIED = "what the plates carry; weigh the subject"
-"""Comment of a mass that no file states."""
 BY_FOLDER = "the name of the folder"
 """Source of a name that no file states."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
@@ -127,9 +125,7 @@ def subject_table(
 ) -> DraftTable:
     """The table [subject] of a trial file."""
     c3d = [x.file for x in (files.motion, files.static) if x is not None and x.file is not None]
-    lines = [_name(files, about, choice, subject), _mass(files, c3d, about, case, subject)]
-    if lines[-1].todo and lines[-1].value is not None and lines[-1].comment.endswith(CARRIED):
-        lines.append(Line("mass_from", PLATES, "leave it out once the subject is weighed"))
+    lines = [_name(files, about, choice, subject), *_mass(files, c3d, about, case, subject)]
     lines.append(_stature(c3d, about, case, subject))
     sexes = [(subject.sex, "as stated"), *((stated.facts.get("sex"), stated.path.name) for stated in about)]
     sex, source = next(((sex, source) for sex, source in sexes if sex), (None, ""))
@@ -188,36 +184,38 @@ def _name(
 
 def _mass(
     files: MotionFiles, c3d: list[C3D], about: list[StatedSubject], case: Case | None, subject: GivenSubject
-) -> Line:
+) -> list[Line]:
     """The body mass: stated by the user or a file, else the mass on the plates, which the user has to confirm.
 
     Plates may be wrong, or miss a part of what carries the subject: a handrail, another plate. Left open where no two
     of several ways to measure it agree, or nothing shows it.
     """
     if subject.mass_kg is not None:
-        return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
+        return [Line("mass_kg", subject.mass_kg, "as stated; with shoes")]
     stated = _stated("mass_kg", c3d, about)
     ways = [way for way in _measured_masses(files, case) if MASSES[0] < way.number < MASSES[1]]
     if stated is not None:
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
         todo = f"check the mass: {_listed(ways)}" if ways and apart else ""
-        return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
+        return [Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)]
     unstated = _unstated("mass_kg", about)
     todo = f"enter the body mass with shoes [kg]: {unstated}, and"
     if not ways:
         why = "no plate shows it"
         if files.motion.plates or files.forces is not None or files.plates is not None:
             why = "no stride and no rest of the body is known to be on the plates alone"
-        return Line("mass_kg", None, "", f"{todo} {why}", open=True)
+        return [Line("mass_kg", None, "", f"{todo} {why}", open=True)]
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
     carried = next(agreeing, ways[0] if len(ways) == 1 else None)
     if carried is None:
-        return Line(
-            "mass_kg", None, "", f"{todo} the ways to measure it do not agree: {_listed(ways)}", open=True
-        )
-    comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, {CARRIED}"
+        todo = f"{todo} the ways to measure it do not agree: {_listed(ways)}"
+        return [Line("mass_kg", None, "", todo, open=True)]
+    comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, what the plates carry; weigh the subject"
     todo = f"confirm the body mass with shoes [kg]: {unstated}; {_listed(ways)}"
-    return Line("mass_kg", round(carried.number, 1), comment, todo)
+    return [
+        Line("mass_kg", round(carried.number, 1), comment, todo),
+        Line("mass_from", PLATES, "leave it out once the subject is weighed"),
+    ]
 
 
 def _listed(ways: list[Value]) -> str:
