@@ -361,14 +361,15 @@ class VerifiedSolution:
                 "this model"
             ]
         rows = [row for row in self.facts["moments"] if abs(row["missing_most"]) > _LEAST_MISSED]
-        missed = {row["dof"]: abs(row["missing_most"]) / max(row["due_most"], _LEAST_MISSED) for row in rows}
-        if (worst := max(missed, key=missed.__getitem__, default="")) and missed[worst] > _MISSED:
-            (row,) = (row for row in rows if row["dof"] == worst)
+        missed = [abs(row["missing_most"]) / max(row["due_most"], _LEAST_MISSED) for row in rows]
+        if max(missed, default=0.0) > _MISSED:
+            row = rows[int(np.argmax(missed))]
+            unit, at_most = row["unit"], abs(row["missing_most"])
             cutoff = self.body.motion.cutoff_hz
             filtered = "not filtered" if cutoff is None else f"filtered at {cutoff:g} Hz"
             return [
-                f"at {worst} muscles and reserves miss up to {abs(row['missing_most']):.3g} {row['unit']} of a moment "
-                f"up to {row['due_most']:.3g} {row['unit']}: check that table, model and motion belong together, the "
+                f"at {row['dof']} muscles and reserves miss up to {at_most:.3g} {unit} of a moment up to "
+                f"{row['due_most']:.3g} {unit}: check that table, model and motion belong together, the "
                 f"cut-off of the other program (--cutoff-hz; the coordinates are {filtered}), and what the columns are "
                 "(--quantity). Until then an excess of the cost says nothing about the optimizer"
             ]

@@ -208,15 +208,10 @@ def _faults(
     if 2 * len(explained) < len(found):
         explained = zero
     differing = dict[int, Fault]((k, ("other", 0.0, "")) for k in found if fixed and k not in explained)
-    if not fixed and not explained and _farther_than_zero(compared.own[:, free], now[:, free]):
+    # 1 is left of moments of zero
+    if not fixed and not explained and 1.0 < _left(compared.own[:, free], now[:, free]) < np.inf:
         differing = {k: ("another", 0.0, "") for k in found}
     return explained | differing
-
-
-def _farther_than_zero(due: Array, given: Array) -> bool:
-    """Whether moments (F, n) are farther from `due` than no moments at all."""
-    known = np.isfinite(given).all(axis=1)
-    return float(np.linalg.norm((given - due)[known])) > float(np.linalg.norm(due[known]))
 
 
 def _right_moments(
@@ -245,26 +240,27 @@ def _force_change(body: ModelBody, compared: Comparison, given: Array, right: Ar
     return float(differing[muscle]), body.whole.state.parameters.names[muscle]
 
 
+def _left(due: Array, given: Array) -> float:
+    """Rms difference of moments from `due` over its rms, where they are known; infinite if most of them are not."""
+    known = np.isfinite(given)
+    if 2 * known.sum() < known.size:
+        return np.inf
+    return float(np.linalg.norm((given - due)[known]) / max(float(np.linalg.norm(due[known])), 1e-12))
+
+
 def _fault(
     due: Array, given: Array, later: Sequence[Array], others: Mapping[str, Array] = {}
 ) -> Fault | None:
     """The fault of moments that should be `due`; None where they are right, kind "" where no fault explains them."""
-
-    def left(moments: Array) -> float:
-        known = np.isfinite(moments)
-        if 2 * known.sum() < known.size:
-            return np.inf
-        return float(np.linalg.norm((moments - due)[known]) / max(float(np.linalg.norm(due[known])), 1e-12))
-
-    if (before := left(given)) < RIGHT:
+    if (before := _left(due, given)) < RIGHT:
         return None
     if not given.any():
         return "zero", 0.0, ""
     factor = float((given * due).sum() / (given * given).sum())
     kind = "sign" if abs(factor + 1.0) < RIGHT else "factor"
-    tried = [(left(factor * given), kind, 1.0 / factor if factor else np.inf, "")]
-    tried += [(left(moved), "delay", float(by), "") for by, moved in zip(DELAYS_S, later, strict=True)]
-    tried += [(left(moments), "exchange", 0.0, name) for name, moments in others.items()]
+    tried = [(_left(due, factor * given), kind, 1.0 / factor if factor else np.inf, "")]
+    tried += [(_left(due, moved), "delay", float(by), "") for by, moved in zip(DELAYS_S, later, strict=True)]
+    tried += [(_left(due, moments), "exchange", 0.0, name) for name, moments in others.items()]
     share, kind, by, other = min(tried)
     if share < min(RIGHT, before / 3.0):
         return kind, by, other
