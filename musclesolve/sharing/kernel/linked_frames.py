@@ -19,8 +19,9 @@ Backward, with the force s with which later frames pull (s = 0 at the last one):
 
     lambda <- lambda - S^-1 A Q s,   q = s + A^T lambda,   z = w + N^-1 V q,   x = mu + V (q - z),   s <- e z
 
-z is the force U^-1 l in the link from the frame before (Bryson and Frazier 1963). No inverse of V, U or Q occurs, and
-nothing large cancels: an active bound or limit is a zero. Only muscles that moved in the frame before are coupled in N,
+z is the force U^-1 l in the link from the frame before (Bryson and Frazier 1963). No inverse of V, U or Q occurs: an
+active bound or limit is a zero. Q+ loses digits where C is small beside A Q A^T, as of stiff reserves; the caller
+solves once more for what is missed (`LinkedSystem`). Only muscles that moved in the frame before are coupled in N,
 the others have a diagonal entry. A frame takes n^3 / 2 products for the inverse of N, and 2 n^2 for a solution.
 """
 
@@ -33,9 +34,8 @@ from musclesolve._util.compiled_code import compiled, int64, on_disk
 from musclesolve.sharing.kernel.linear_algebra import add_pull, dots, factorize, substitute
 
 ZERO, WIDTH = int64(0), int64(4)
-LEAST_PIVOT = (
-    1e-14  # of N, as a share of its diagonal: less is round-off of muscles that a rigid link determines twice
-)
+LEAST_PIVOT = 1e-14
+"""Least pivot of N, as a share of its diagonal: less is round-off of muscles that a rigid link determines twice."""
 
 
 @compiled

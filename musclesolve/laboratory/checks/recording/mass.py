@@ -50,7 +50,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
 def mass_in_single_support(case: Case) -> Iterator[Finding]:
     """Compare the stated body mass with the mass that one foot carries while the other one swings.
 
-    True on btk_flatfoot/hole, whose plates carry 54 of 66.5 kg, and on c3d_s25/fpscale04, 57 of the 70 kg entered.
+    True on btk_flatfoot/hole, whose plates carry 54 of the 66.5 kg that the file states. On c3d_s25/fpscale04, which
+    states no mass, they carry 57 of the 70 kg that `benchmarks.real_files` enters.
     """
     trial, stated = case.trial, case.trial.subject.mass
     if not trial.forces or not stated > 0.0 or law(case) is not None:
