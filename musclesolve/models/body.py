@@ -227,8 +227,8 @@ class SharingGroup:
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
         source = chosen_frames(self.source_frames, len(self.time), which)
         actuators = None if self.actuators is None else self.actuators.frames(which)
-        some = replace(self, state=self.state.frames(which), loads=loads, source_frames=source, **selected)
-        return some if actuators is None else replace(some, actuators=actuators)
+        further: dict[str, Any] = {"loads": loads, "source_frames": source, "actuators": actuators}
+        return replace(self, state=self.state.frames(which), **further, **selected)
 
     def part(
         self,

@@ -13,7 +13,7 @@ import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_type
 from musclesolve._util.messages import as_text, check_known, enumerated
-from musclesolve._util.sides import SIDES
+from musclesolve._util.sides import SIDES, split_side
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
@@ -189,7 +189,7 @@ def pose_angles(
     rate = {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
     for name, values in angle.items():
         check_joint_angle(name, values, LARGEST_ANGLE)
-        low, high = REACHED.get(name[:-2], (-np.inf, np.inf))
+        low, high = REACHED.get(split_side(name)[0], (-np.inf, np.inf))
         worst = values[np.maximum(low - values, values - high).argmax()]
         if not low <= worst <= high:
             warn(

@@ -228,13 +228,9 @@ def _margins(title: str, trials: Sequence[TrialFiles]) -> list[tuple[str, Markup
         for trial in trials
         if (day := text(trial.base, "recording_date")) or not trial.of_model
     )
-    recorded = f"recorded on: {', '.join(days)}" if days else ""
+    recorded = [("top-center", css_string(f"recorded on: {', '.join(days)}"))] if days else []
     pages = css_string("page ") + Markup(" counter(page) ") + css_string(" of ") + Markup(" counter(pages)")
-    return [
-        ("top-left", css_string(title)),
-        *([("top-center", css_string(recorded))] if recorded else []),
-        ("top-right", pages),
-    ]
+    return [("top-left", css_string(title)), *recorded, ("top-right", pages)]
 
 
 def _together(inputs: Inputs, titles: Sequence[str]) -> Picture | None:

@@ -159,12 +159,12 @@ def _check_parts(model: OpenSimModel, name: str, actuator: Actuator) -> None:
             expected=f"one of {', '.join(KINDS)}",
             remedy="leave it out of the actuators",
         )
-    is_torque = actuator.kind == _OF_TORQUE
-    parts = dict(zip(("bodyA", "bodyB"), actuator.bodies, strict=True))
+    is_torque, needed = actuator.kind == _OF_TORQUE, dict[str, str]()
     known: Collection[str] = model.body_number if is_torque else model.coordinates
-    needed = parts if is_torque else {"coordinate": actuator.coordinate}
-    if actuator.kind == _OF_PATH:
-        needed = {}
+    if is_torque:
+        needed = dict(zip(("bodyA", "bodyB"), actuator.bodies, strict=True))
+    elif actuator.kind == _OF_COORDINATE:
+        needed = {"coordinate": actuator.coordinate}
     for tag, part in needed.items():
         if part:
             check_known([part], tag, known, f" of the actuator {name} in the model", model.file, name)

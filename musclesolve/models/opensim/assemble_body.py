@@ -12,7 +12,6 @@ from musclesolve._util.processes import return_memory
 from musclesolve._util.sides import sides_of
 from musclesolve.dynamics.inverse.residual_reduction import MotionChange
 from musclesolve.errors import file_error
-from musclesolve.models.actuator_columns import ActuatorColumns
 from musclesolve.models.body import Sharing, SharingGroup
 from musclesolve.models.knee import quadriceps
 from musclesolve.models.opensim.actuators import actuator_columns, actuator_notes
@@ -200,7 +199,10 @@ def model_body(
     actuators = actuator_columns(model, motion, choice.dofs, one_or_several(requested) if requested else ())
     notes += actuator_notes(model, choice.dofs, actuators)
     if actuators is not None and loads is not None:
-        notes += _without_actuators(model, actuators)
+        pulling = [name for name in actuators.names if model.actuators[name].path is not None]
+        notes += [
+            f"Contact forces of the joints do not contain the pull of the path actuators {few(pulling, 6)}."
+        ] * bool(pulling)
     whole = SharingGroup(
         sides=sides_of(choice.dofs),
         dofs=choice.dofs,
@@ -306,11 +308,3 @@ def _part(
         joints = shared_joints(model, [whole.dofs[k] for k in dofs])
         loads = dynamics.joint_loads(joints, [whole.state.parameters.names[k] for k in muscles])
     return whole.part(dofs, muscles, loads, actuators)
-
-
-def _without_actuators(model: OpenSimModel, actuators: ActuatorColumns) -> list[str]:
-    """A note on actuators along a path, whose pull presses joints and is not in the forces of joints."""
-    pulling = [name for name in actuators.names if model.actuators[name].path is not None]
-    if not pulling:
-        return []
-    return [f"Contact forces of the joints do not contain the pull of the path actuators {few(pulling, 6)}."]

@@ -338,11 +338,11 @@ def read_muscles(
                 pathless[element.name] = read
                 context.unsupported.setdefault(f"path of {element.name}", path.tag if path else "none")
         elif element.tag.endswith("Actuator"):
-            drawn = path is not None and path.tag == "GeometryPath"
-            line = _path(context, element, path) if path is not None and drawn else None
-            actuators[element.name] = replace(_actuator(context, element), path=line)
+            actuators[element.name] = replace(
+                _actuator(context, element), path=_drawn(context, element, path)
+            )
         elif context.flag(element, "appliesForce", True):
-            line = _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
+            line = _drawn(context, element, path)
             device = read_device(context, element, line, coordinates)
             if device is None:
                 context.unsupported[f"force {element.name}"] = element.tag
@@ -362,6 +362,11 @@ def _moves_beside_its_body(muscle: OpenSimMuscle) -> bool:
         (one.moving is not None or other.moving is not None) and one.frame.body == other.frame.body
         for one, other in pairwise(muscle.points)
     )
+
+
+def _drawn(context: Context, element: Element, path: Element | None) -> OpenSimPath | None:
+    """The path of a force through points; None of another kind, or without a path."""
+    return _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
 
 
 def _actuator(context: Context, element: Element) -> Actuator:

@@ -96,8 +96,8 @@ def emg_parts(
             )
         measured, gait = body.emg, body.gait if isinstance(body, RecordedBody) else None
         assert measured is not None
+        refuse_actuators(body.parts, "a cost from EMG")
         for part in body.parts:
-            refuse_actuators([part], "a cost from EMG")
             names = part.state.parameters.names
             if not any(set(of) <= set(names) for of in measured.muscles):
                 continue

@@ -172,8 +172,8 @@ def check_moments(result: xr.Dataset) -> None:
         return
     if set(result["muscle_force"].dims) != {"time", "muscle"}:
         return  # of several costs
-    beside = [name for name in ("actuator_moment",) if name in result]
-    numbers = result[["muscle_force", *PRODUCED, *beside, "valid"]]
+    beside = "actuator_moment" in result
+    numbers = result[["muscle_force", *PRODUCED, *["actuator_moment"] * beside, "valid"]]
     valid: Mask = np.asarray(result["valid"].transpose("time", "side").values.all(axis=1))
     wrong = np.zeros((2, len(valid)), bool)
     for block in slices(len(valid), BLOCK):
@@ -185,8 +185,8 @@ def check_moments(result: xr.Dataset) -> None:
         shared = some.sel(dof=_shared(result))
         arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
         made = np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve)
-        for name in beside:
-            made += np.nan_to_num(shared[name].transpose("time", "dof").values)
+        if beside:
+            made += np.nan_to_num(shared["actuator_moment"].transpose("time", "dof").values)
         whole = np.einsum("tdm,tm->td", np.abs(arm), np.abs(force))
         for contradicts, off, most in (
             (wrong[0], activation * capacity + passive - force, np.abs(force)),

@@ -127,7 +127,15 @@ def _naming(
     texts = data["joints"].get(model, data["joints"][NEWEST])
     joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in SIDES}
     hip_center = hip_center or load(data["sets"][NEWEST][0]).reference["pelvis"].position
-    return Naming(model, True, True, names, muscles, joints, hip_center)
+    return Naming(
+        model,
+        opensim=True,
+        y_up=True,
+        coordinates=names,
+        muscles=muscles,
+        joints=joints,
+        hip_center=hip_center,
+    )
 
 
 def _short_names(result: xr.Dataset) -> dict[str, str]:
