@@ -5,11 +5,12 @@
 
 addEventListener("popstate", () => emitEvent("ms-place", Object.fromEntries(new URLSearchParams(location.search))));
 
-// A step that is shown begins at its title, for the keys and for those who hear the page.
+// A step that is shown begins at its title, for the keys and for those who hear the page; who types already goes on.
 function msShowStep() {
   requestAnimationFrame(() => {
     const title = document.querySelector(".ms-title[role=heading]");
-    if (!title || document.querySelector(".ms-field-here")) return;
+    const typing = document.activeElement.matches(".ms-main :is(input, textarea)");
+    if (!title || typing || document.querySelector(".ms-field-here")) return;
     title.focus({ preventScroll: true });
     title.scrollIntoView({ block: "nearest" });
   });
