@@ -342,7 +342,8 @@ def test_what_mends_a_finding_is_taken_beside_it(computed: Hands) -> None:
     hands, page = computed, computed.page
     hands.step("Subject")
     page.get_by_label("Mass [kg]", exact=True).press("Control+a")
-    page.evaluate("msShowStep(), new Promise(requestAnimationFrame)")  # a step that comes late leaves the focus
+    # a step that is shown late leaves the focus in the field
+    page.evaluate("msShowStep(), new Promise(requestAnimationFrame)")
     page.keyboard.type("90")
     page.keyboard.press("Tab")
     hands.step("Check")
