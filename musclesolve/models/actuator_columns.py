@@ -6,7 +6,9 @@ Activations of a problem are not negative, so that an actuator has two columns, 
 
     u = a_+ - a_-,    max(u_min, 0) <= a_+ <= max(u_max, 0),    max(-u_max, 0) <= a_- <= max(-u_min, 0) .
 
-A sense that the bounds exclude has no column. Costs take it as a muscle of the strength F [N m, N].
+A sense that the bounds exclude has no column. Costs take it as a muscle of the strength F [N m, N]. A control without
+a bound, the default of OpenSim, ends at AMPLE times what the moment of the frame and all muscles at full activation,
+against the actuator, would demand of it: costs that grow with activation stay below.
 
 With the moments of the actuators taken out, the muscles have a problem of their own, whose optimum the shared optimum
 contains: a sum over muscles and actuators is least where each part of it is least for the moments that it bears.
@@ -25,6 +27,9 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.solution import Solution
+
+AMPLE = 10.0
+"""Bound of a control that has none, as a multiple of the largest that muscles and the moment can demand."""
 
 
 class Sense(NamedTuple):
@@ -98,6 +103,7 @@ class ActuatorColumns:
         least: the lower bound of muscles. rows: degrees of freedom of the problem. Arrays that are None stay None.
         """
         frames, count, number = len(self.row), len(self.senses), [one.actuator for one in self.senses]
+        most_needed = self._demand(arrays, rows)[:, number]
         muscles = arrays["force_capacity"].shape[1]
         strength = self.strength[number]
         reactions = arrays.get("reaction_matrix")
@@ -121,12 +127,23 @@ class ActuatorColumns:
         }
         most = arrays.get("upper")
         upper = np.ones((frames, muscles)) if most is None else np.broadcast_to(most, (frames, muscles))
-        for name, of_muscles, bounds in (
-            ("lower", np.full((frames, muscles), least), [one.lower for one in self.senses]),
-            ("upper", upper, [one.upper for one in self.senses]),
-        ):
-            joined[name] = np.concatenate([of_muscles, np.tile(bounds, (frames, 1))], axis=1)
+        lower, most = (np.array([getattr(one, bound) for one in self.senses]) for bound in ("lower", "upper"))
+        bounds = np.where(np.isfinite(most), most, np.maximum(most_needed, lower + 1.0))
+        joined["lower"] = np.concatenate(
+            [np.full((frames, muscles), least), np.tile(lower, (frames, 1))], axis=1
+        )
+        joined["upper"] = np.concatenate([upper, bounds], axis=1)
         return joined
+
+    def _demand(self, arrays: Mapping[str, Any], rows: slice | Indices) -> Array:
+        """Bounds (T, K) of controls that have none, each by the degree of freedom on which its actuator acts most."""
+        row = np.abs(self.row[:, rows])
+        all_muscles = (np.abs(arrays["moment_arm"]) * arrays["force_capacity"][:, None, :]).sum(axis=2)
+        load = np.nan_to_num(np.abs(arrays["moment"])) + all_muscles
+        main = row.argmax(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            demand = np.take_along_axis(load, main, axis=1) / (row.max(axis=1) * self.strength)
+        return AMPLE * np.nan_to_num(demand, posinf=0.0)
 
     def split(self, solution: Solution) -> tuple[Solution, Array]:
         """The part of a solution that is of the muscles, and the forces (T, K) of the actuators.

@@ -38,7 +38,7 @@ def actuator_columns(
 
     Raises:
         InputError: an unknown actuator or one of another kind, one that is switched off or lacks a part, one whose
-            control has no bounds or can only be 0, or one that moves no shared coordinate; none at all among all.
+            control can only be 0, or one that moves no shared coordinate; none at all among all.
     """
     if not requested:
         return None
@@ -117,24 +117,15 @@ def _turns(model: OpenSimModel, actuator: Actuator) -> bool:
 
 
 def _check_controls(model: OpenSimModel, name: str, controls: tuple[float, float]) -> None:
-    """Refuse bounds of a control that are not finite, in the wrong order, or both zero."""
+    """Refuse bounds of a control in the wrong order, beyond all numbers, or both zero."""
     smallest, largest = controls
-    if not np.isfinite(controls).all():
+    if smallest > largest or smallest == np.inf or largest == -np.inf:
         raise input_error(
             "bad_value",
             file=model.file,
             where=name,
-            problem=f"the actuator {name} has no bounds of its control",
-            expected="min_control and max_control in the model",
-            remedy="state them, such as -1 and 1 for plus and minus its optimal_force",
-        )
-    if smallest > largest:
-        raise input_error(
-            "bad_value",
-            file=model.file,
-            where=name,
-            problem=f"min_control {smallest:g} of the actuator {name} is above its max_control {largest:g}",
-            expected="min_control <= max_control",
+            problem=f"the control of the actuator {name} goes from {smallest:g} to {largest:g}",
+            expected="min_control <= max_control, and a finite control between them",
             remedy="correct them in the model",
         )
     if smallest == largest == 0.0:

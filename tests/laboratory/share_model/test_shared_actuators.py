@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,26 @@ def test_the_muscles_have_the_optimum_of_the_moments_that_the_motor_leaves(arm: 
     assert problem.muscle == ("biceps", "triceps")
     again = ms.solve(problem, "activation_power")
     np.testing.assert_allclose(again.force, result["muscle_force"] - result["passive_force"], atol=1e-6)
+
+
+def test_a_motor_without_bounds_is_used_beyond_its_optimal_force(arm: Path) -> None:
+    """OpenSim's default: weak muscles leave the motor most of the moment, and the same optimum as wide bounds have."""
+    text = arm.read_text(encoding="utf-8").replace(">8<", ">0.5<")
+    text = re.sub(r"<max_isometric_force>\d+<", "<max_isometric_force>0.5<", text)
+    wide = text.replace("<min_control>-1<", "<min_control>-90<").replace(
+        "<max_control>1<", "<max_control>90<"
+    )
+    free = re.sub(r"<(min|max)_control>-?1</\1_control>", "", text)
+    assert free.count("_control") == text.count("_control") - 4
+    forces = []
+    for name, model in (("wide", wide), ("free", free)):
+        arm.with_name(f"{name}.osim").write_text(model, encoding="utf-8")
+        choices = {"loads": "none", "cost": "activation_power", "actuators": "motor"}
+        result = ms.share_model(arm.with_name(f"{name}.osim"), MOTION, **choices)
+        assert bool(result["valid"].all())
+        forces.append(result["actuator_force"].values)
+    assert np.abs(forces[0]).max() > 0.5
+    np.testing.assert_allclose(forces[1], forces[0], rtol=1e-6)
 
 
 def test_windows_of_a_long_motion_equal_the_whole(arm: Path) -> None:

@@ -104,9 +104,9 @@ def test_a_torque_between_bodies_has_the_moments_of_opensim(tmp_path: Path) -> N
     ("actuator", "name", "code", "words"),
     [
         (MOTOR, "engine", "unknown_name", "engine"),
-        (MOTOR.replace("<max_control>1</max_control>", ""), "motor", "bad_value", "max_control"),
         (controlled("0", "0"), "motor", "bad_value", "max_control"),
-        (controlled("1", "-1"), "motor", "bad_value", "min_control 1"),
+        (controlled("1", "-1"), "motor", "bad_value", "from 1 to -1"),
+        (controlled("Inf", "Inf"), "motor", "bad_value", "from inf to inf"),
         (
             MOTOR.replace("<coordinate>", "<appliesForce>false</appliesForce><coordinate>"),
             "motor",
