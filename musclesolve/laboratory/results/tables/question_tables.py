@@ -346,10 +346,11 @@ def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any], unit: str)
     }
     if moved:
         joint = max(moved, key=lambda name: abs(moved[name][0] - moved[name][1]))
-        after, before = moved[joint]
-        parts.append(
-            f"peak contact force of the {sided(joint)} {after:.{digits}f} instead of {before:.{digits}f} {unit}"
-        )
+        after, before = (f"{peak:.{digits}f}" for peak in moved[joint])
+        if after == before:
+            parts.append(f"peak contact forces as now, within {10.0**-digits:.{digits}f} {unit}")
+        else:
+            parts.append(f"peak contact force of the {sided(joint)} {after} instead of {before} {unit}")
     lacking = scenario["with_reserve"] + scenario["without_solution"]
     if lacking:
         parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
