@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,14 +114,17 @@ LOST = {Outcome.REFUSED: "REFUSED", Outcome.REFUSED_BEFORE: "REFUSED\nbefore", O
 def trials_table(records: Sequence[TrialRecord]) -> Table:
     """Leg-frames, residual and peak contact forces of every trial; fits on 80 columns.
 
-    Counts that are zero in all trials leave their column to the names of the trials.
+    Counts that are zero in all trials leave their column to the names of the trials; joints that no trial has, too.
     """
     measured = [record.measures for record in records if record.measures is not None]
+    joints = [
+        joint for joint in LEG_JOINTS if not measured or any(isfinite(one.contact[joint]) for one in measured)
+    ]
     counted = [name for name in COUNTS if name == "solved" or any(getattr(one, name) for one in measured)]
     rows = Table(
         *words("trial\n"),
         *numbers(*(COUNTS[name] for name in counted), "resid.\n[% BW]", whole=True),
-        *numbers(*(f"{joint}\n[BW]" for joint in LEG_JOINTS), whole=True),
+        *numbers(*(f"{joint}\n[BW]" for joint in joints), whole=True),
         *names("\nverdict"),
         *numbers("\n[s]", whole=True),
         *names("\nstatus"),
@@ -130,16 +134,18 @@ def trials_table(records: Sequence[TrialRecord]) -> Table:
         collapse_padding=True,
     )
     for record in records:
-        rows.add_row(record.name, *_cells(record, counted), LOST.get(record.outcome, record.outcome.value))
+        rows.add_row(
+            record.name, *_cells(record, counted, joints), LOST.get(record.outcome, record.outcome.value)
+        )
     return rows
 
 
-def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
+def _cells(record: TrialRecord, counted: Sequence[str], joints: Sequence[str]) -> list[str]:
     measures = record.measures
     if measures is None:
-        return ["-"] * (3 + len(counted) + len(LEG_JOINTS))
+        return ["-"] * (3 + len(counted) + len(joints))
     counts = [str(getattr(measures, name)) for name in counted]
-    sizes = [measures.residual_percent, *(measures.contact[joint] for joint in LEG_JOINTS)]
+    sizes = [measures.residual_percent, *(measures.contact[joint] for joint in joints)]
     return [*counts, *(decimal(size, 1) for size in sizes), CELLS[measures.verdict], f"{record.seconds:.1f}"]
 
 

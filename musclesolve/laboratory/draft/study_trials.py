@@ -38,7 +38,7 @@ from musclesolve.laboratory.files.text.csv_file import has_markers
 from musclesolve.laboratory.recording.trial_document import trial_kind
 from musclesolve.laboratory.recording.trial_settings import RecordedSettings
 from musclesolve.models.opensim.coordinate_motion import coordinate_motion, plain_name
-from musclesolve.models.opensim.external_loads import contact_fault, read_external_loads
+from musclesolve.models.opensim.external_loads import contact_fault, is_whole_person, read_external_loads
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.load_dynamics import whole_motion
 from musclesolve.models.opensim.read_model import read_osim
@@ -857,9 +857,8 @@ def column_names(path: Path) -> list[str]:
 
 
 def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
-    """The body that a trial states; the mass from its OpenSim model unless it states one."""
-    named = _named_files(trial) if "file" in trial.source else map(Path, trial.source.values())
-    masses = (_mass_of(path, file_state(path)) for path in named if path.suffix == ".osim")
+    """The body that a trial states; the mass from its OpenSim model of a whole person unless it states one."""
+    masses = (_mass_of(path, file_state(path)) for path in _models(trial))
     mass = None if "mass_kg" in trial.subject else next(masses, None)
     return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
 
@@ -878,11 +877,31 @@ def body_of(folder: Path, source: Mapping[str, str]) -> Mapping[str, float]:
 
 @cache
 def _mass_of(model: Path, state: object) -> float | None:
-    """Mass of an OpenSim model [kg]; None where it cannot be read or has no mass."""
+    """Mass of an OpenSim model [kg]; None where it cannot be read, has no mass, or is a part of a person."""
     try:
-        return round(read_osim(model).mass, 2) or None
+        return round(read_osim(model).mass, 2) or None if _is_whole(model, state) else None
     except InputError:
         return None
+
+
+@cache
+def _is_whole(model: Path, state: object) -> bool:
+    """Whether an OpenSim model is of a whole person; also where it cannot be read."""
+    try:
+        return is_whole_person(read_osim(model).bodies)
+    except InputError:
+        return True
+
+
+def _models(trial: FoundTrial) -> list[Path]:
+    """The OpenSim models of a trial."""
+    named = _named_files(trial) if "file" in trial.source else map(Path, trial.source.values())
+    return [path for path in named if path.suffix == ".osim"]
+
+
+def has_body(trial: FoundTrial) -> bool:
+    """Whether a trial shows a person with a mass and a stature, as models of a leg, an arm or a trunk do not."""
+    return all(_is_whole(path, file_state(path)) for path in _models(trial))
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:

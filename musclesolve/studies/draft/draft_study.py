@@ -22,6 +22,7 @@ from musclesolve.laboratory.draft.study_trials import (
     FoundStudy,
     FoundTrial,
     Role,
+    has_body,
     in_order,
     roles,
     source_names,
@@ -292,7 +293,7 @@ def _rows(
         of_table |= {f"numbers.{key}": value for key, value in tabled.get("numbers", {}).items()}
         # A study takes the mass of a model by itself; trial files beside it are to agree with it.
         stated = dict(stated_body(trial.found) if "model" not in trial.found.source else trial.found.subject)
-        for key in _BODY if "model" not in trial.found.source else ():
+        for key in _BODY if "model" not in trial.found.source and has_body(trial.found) else ():
             if key not in stated and key not in of_table:
                 lacking.setdefault(key, []).append(role.subject)
         for key in stated.keys() & of_table.keys():

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import product
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -187,7 +188,8 @@ def _findings(result: StudyResult) -> PageTable | None:
 def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
     """A row for every trial with a result; for very many trials only those with remarks.
 
-    link: its report, or its folder. parts: width [%], color and words of each verdict. contact: peaks of the joints.
+    link: its report, or its folder. parts: width [%], color and words of each verdict. contact: peaks of the joints of
+    legs, "" where there are none.
     """
     study, folder = result.computed.study, result.computed.folder
     verdicts = verdict_words()
@@ -217,7 +219,9 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
             "condition": trial.condition,
             "parts": parts,
             "badge": (words(measures.verdict)["css"], LABELS[measures.verdict].lower()),
-            "contact": " / ".join(decimal(measures.contact[joint], 1) for joint in LEG_JOINTS),
+            "contact": " / ".join(decimal(measures.contact[joint], 1) for joint in LEG_JOINTS)
+            if any(isfinite(measures.contact[joint]) for joint in LEG_JOINTS)
+            else "",
             "message": "; ".join(measures.findings),
         }
 

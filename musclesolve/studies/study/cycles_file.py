@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.sides import side_of, split_side
+from musclesolve._util.sides import OTHER, side_of, split_side
 from musclesolve.constants import DESIGNED, FAST, TRIAL_FILE
 from musclesolve.errors import file_error
 from musclesolve.laboratory.plotting.figure_names import UNCERTAINTY
 from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD, cycles
-from musclesolve.laboratory.results.dataset.frame_validity import sides, with_word_coordinates
+from musclesolve.laboratory.results.dataset.frame_validity import cut_sides, sides, with_word_coordinates
 from musclesolve.laboratory.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.files.result_netcdf import (
@@ -79,6 +79,8 @@ def _with_uncertainty(result: xr.Dataset, uncertainty: xr.Dataset) -> xr.Dataset
 def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None = None) -> xr.Dataset:
     """Return the cycles of both legs of a result along `cycle`, names without side, in single precision.
 
+    A model without legs has the cycles of its trial.
+
     Args:
         result: of `run` or `share`.
         answers: of the same trial, by the name of the question.
@@ -94,10 +96,9 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
     known = {name: answer for name, answer in (answers or {}).items() if NO_ANSWER not in answer.attrs}
     extended = result.assign(_curves_of_answers(result, known))
     legs = []
-    for side in SIDES:
-        if side in sides(result):
-            leg = with_word_coordinates(cycles(extended, side, without_side=True))
-            legs.append(leg.assign(_numbers_of_leg(result, known, side, leg.sizes["cycle"])))
+    for side in cut_sides(result):
+        leg = with_word_coordinates(cycles(extended, side, without_side=side != OTHER))
+        legs.append(leg.assign(_numbers_of_leg(result, known, side, leg.sizes["cycle"])))
     sentences = {
         key: [text for leg in legs for text in leg.attrs[key]] for key in ("left_out", "invalid", "reserves")
     }

@@ -200,7 +200,7 @@ class _Trial:
                 if needed and what not in trial.body and key not in self.attrs:
                     return (
                         f"the {size} of {trial.subject} is not known, which {kind} in {unit} needs: state it in the "
-                        f"column {what}, or choose another unit"
+                        f'column {what}, or another unit in the study file: [units] {kind} = "{rules.base}"'
                     )
         return ""
 
@@ -414,7 +414,7 @@ class _Layout:
         coordinates = _coordinates(source)
         for name, variable in source.variables.items():
             dims, kind = variable.dimensions, _kind(variable)
-            if dims and CYCLE not in dims and name not in dims and kind is TEXT:
+            if len(dims) == 1 and CYCLE not in dims and name not in dims and kind is TEXT:
                 known = self.beside.setdefault(name, (dims[0], {}))[1]
                 known.update(zip(labels[dims[0]], variable[:].tolist(), strict=True))
             if CYCLE not in dims or (_is_curve(dims) and name.removesuffix(SPREAD) not in self.wanted):

@@ -73,7 +73,7 @@ UNBOUNDED = (-np.inf, np.inf)
 
 @charted_data
 def average_angles_and_moments(average: xr.Dataset) -> Chart:
-    """Angle [deg] and internal moment of the degrees of freedom of the legs, per body mass or in a chosen unit."""
+    """Angle [deg] and internal moment of the degrees of freedom, per body mass or in a chosen unit."""
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
@@ -173,7 +173,7 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     sides = [str(side) for side in average["side"].values]
     for side in sides:
         cycles = int(average["cycles"].sel(side=side))
-        text = f"{SIDE_NAMES[side]}, {count_of(cycles, 'cycle')}"
+        text = ", ".join(filter(None, [SIDE_NAMES.get(side), count_of(cycles, "cycle")]))
         entries[text] = side_key(side)
     counts = [average[f"{name}_count"] for name in names]
     if any(int(count.max()) > 1 for count in counts):

@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known, slices
+from musclesolve._util.sides import OTHER, SIDES
 from musclesolve.constants import RIGID
 from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.recording.data import SIDES, Side
 from musclesolve.laboratory.results.cycles.gait_cycles import (
     METHODS,
     RESERVES,
@@ -27,7 +27,7 @@ from musclesolve.laboratory.results.cycles.gait_cycles import (
 from musclesolve.laboratory.results.cycles.normalization import check_cycles, chosen_units, normalized
 from musclesolve.laboratory.results.dataset.checked import checked_result
 from musclesolve.laboratory.results.dataset.frame_validity import (
-    sides,
+    cut_sides,
     with_word_coordinates,
     with_word_variables,
 )
@@ -272,12 +272,11 @@ def average_results(
                 "leave one of them out",
             )
         seen[os.path.realpath(path)] = path
-    of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
+    of_legs: dict[str, list[xr.Dataset]] = {side: [] for side in (*SIDES, OTHER)}
     for path in seen.values():
         result = checked_result(read_result(path), FIGURE_VARIABLES)
-        for side in SIDES:
-            if side in sides(result):
-                of_legs[side].append(cycles(result, side, partial=partial, without_side=True))
+        for side in cut_sides(result):
+            of_legs[side].append(cycles(result, side, partial=partial, without_side=side in SIDES))
     if units or len(persons([one for leg in of_legs.values() for one in leg if one.sizes["cycle"]])) > 1:
         of_legs = {side: [normalized(one, units) for one in leg] for side, leg in of_legs.items()}
     every = [one for leg in of_legs.values() for one in leg]

@@ -25,7 +25,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.messages import as_text, count_of, enumerated
-from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
+from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve._util.splines import MonotoneCubic
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import file_error
@@ -232,7 +232,7 @@ OF_MEANS = ("cycle", "subject", "group", "condition", "leg", PERCENT)
 
 def cycles(
     result: xr.Dataset,
-    side: Literal["r", "l"],
+    side: Literal["r", "l", "other"],
     *,
     points: int = POINTS,
     strides: bool = False,
@@ -253,7 +253,7 @@ def cycles(
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
-        side: "r" or "l".
+        side: "r" or "l"; "other" of a model without legs, whose cycles are stated.
         points: number of percentages from 0 to 100.
         strides: cut from heel strike to heel strike in every movement.
         partial: also include cycles of which the frames cover less than 95 %.
@@ -295,8 +295,9 @@ def cycles(
     used = [cycle for cycle in every if partial or cycle.counts]
     leg = of_leg(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in leg.coords.items() if "time" not in coord.dims}
-    walks = cut.movement not in WITHOUT_STRIDES
-    about = {"units": "%", "long_name": "gait cycle" if walks else f"{cut.movement} cycle"}
+    walks = cut.movement not in WITHOUT_STRIDES and side != OTHER
+    kind = "gait" if walks else "" if cut.movement == movements.UNKNOWN else cut.movement
+    about = {"units": "%", "long_name": f"{kind} cycle".strip()}
     coords["percent"] = xr.Variable("percent", percent, about)
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
     for name, text in {"side": side, "trial": source, "movement": cut.movement}.items():
@@ -464,9 +465,14 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     """Trial, leg and time of each cycle."""
     columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
     return [
-        _cycle_name(f"{short_path(str(trial))}, {SIDE_NAMES[str(side)]} leg", start, end)
+        _cycle_name(_of_leg(str(trial), str(side)), start, end)
         for trial, side, start, end in zip(*columns, strict=True)
     ]
+
+
+def _of_leg(trial: str, side: str) -> str:
+    """A trial and a leg in words; the trial alone of a model without legs."""
+    return f"{short_path(trial)}, {SIDE_NAMES[side]} leg" if side in SIDE_NAMES else short_path(trial)
 
 
 def _cycle_name(leg: str, start: float, end: float) -> str:
@@ -512,7 +518,7 @@ def stride_measures(result: xr.Dataset, side: str) -> list[tuple[float, float, d
     """
     cut = intervals(result, side)
     used = [cycle for cycle in covered_cycles(result, side, cut.cycles) if cycle.counts]
-    if not used or cut.movement in WITHOUT_STRIDES:
+    if not used or cut.movement in WITHOUT_STRIDES or side == OTHER:
         return []
     measures = {name: variable.values for name, variable in _measures(result, side, used, True).items()}
     return [
@@ -546,8 +552,8 @@ def _attributes(
         key: result.attrs[key] for key in (*SUBJECT_ATTRIBUTES, *METHODS, "inputs") if key in result.attrs
     }
     for key in {"shared_dofs", "extension_positive"} & set(kept):
-        kept[key] = [dof[:-2] for dof in texts(kept[key]) if dof.endswith(f"_{side}")]
-    leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {SIDE_NAMES[side]} leg"
+        kept[key] = [stem for stem, its in map(split_side, texts(kept[key])) if its == side]
+    leg = _of_leg(str(result.attrs.get("trial_file", "result")), side)
     unused = [
         (cycle.start, cycle.end, f"the frames cover {100.0 * cycle.coverage:.0f} % of it")
         for cycle in every

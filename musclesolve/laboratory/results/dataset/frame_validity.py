@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +123,12 @@ def sides(result: xr.Dataset) -> list[str]:
     if OTHER not in result["side"].values:
         present.discard(OTHER)
     return [side for side in ALL_SIDES if side in present]
+
+
+def cut_sides(result: xr.Dataset) -> Sequence[Literal["r", "l", "other"]]:
+    """The sides that have cycles: the legs, or `other` of a result whose muscles have no side."""
+    every = sides(result)
+    return [side for side in SIDES if side in every] or ["other"]
 
 
 def part_names(result: xr.Dataset) -> dict[str, str]:

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import OTHER, SIDE_NAMES
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import STRIDE_MEASURES
@@ -14,14 +14,17 @@ from musclesolve.laboratory.results.tables.lines import names, numbers
 def average_table(average: xr.Dataset) -> Table:
     """Mean and standard deviation of the measures of the strides, a column for each leg.
 
-    The first rows are the number of cycles in the mean curves, and the number of strides with measures.
+    The first rows are the number of cycles in the mean curves, and the number of strides with measures. Models without
+    legs have the cycles alone.
     """
     legs = [average.sel(side=side) for side in average["side"].values]
-    sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
-    rows = Table(*names(""), *sides, title="complete strides, of several the mean (standard deviation)")
+    sides = numbers(*(SIDE_NAMES.get(str(leg["side"].values), "") for leg in legs), whole=True)
+    rows = Table(*names(""), *sides, title="complete cycles, of several the mean (standard deviation)")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
     counts = [name for of in STRIDE_MEASURES if (name := f"{of.variable}_count") in average]
     strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
+    if OTHER in average["side"].values:
+        return rows
     rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
     for measure in STRIDE_MEASURES:
         name, decimals, cells = measure.variable, measure.decimals, []
@@ -45,7 +48,7 @@ def average_facts(average: xr.Dataset) -> list[Fact]:
     if reserves := listed(average, "reserves"):
         shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
         legs = " and ".join(
-            f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
+            f"{float(shares.sel(side=side)):.0f} % of the {f'{SIDE_NAMES.get(str(side), str())} mean'.lstrip()}"
             for side in average["side"].values
         )
         count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"

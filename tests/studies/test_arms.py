@@ -1,0 +1,88 @@
+"""Arms in studies and averages: models without legs have cycles that are stated, and no hip, knee or ankle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import typed
+from forearm_model import MODEL, MUSCLE
+
+import musclesolve as ms
+from musclesolve.tables import Table
+
+TIME = np.linspace(0.0, 1.0, 51)
+
+
+def flexion(amplitude: float) -> np.ndarray:
+    return 0.6 + amplitude * np.sin(4.0 * np.pi * TIME)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("arms")
+    muscles = MUSCLE.format(name="biceps", x=0.04) + MUSCLE.format(name="triceps", x=-0.02)
+    for subject, amplitude in (("A", 0.1), ("B", 0.12)):
+        home = folder / subject
+        home.mkdir()
+        (home / "arm.osim").write_text(MODEL.format(muscles=muscles), encoding="utf-8")
+        table = Table(TIME, ("flexion",), np.degrees(flexion(amplitude))[:, None], True, Path())
+        ms.tables.write_mot(home / "ik.mot", table)
+        (home / "curl.toml").write_text(
+            '[files]\nmodel = "arm.osim"\ncoordinates = "ik.mot"\nloads = "none"\n'
+            '[time]\ncycles_s = [[0.0, 0.5], [0.5, 1.0]]\n[filter]\ncutoff_hz = "none"\n',
+            encoding="utf-8",
+        )
+    return folder
+
+
+def test_a_study_of_arms_has_their_curves(folder: Path) -> None:
+    drafted = typed("init", "--study", folder)
+    assert drafted.exit_code == 0, drafted.output
+    table = (folder / "trials.csv").read_text(encoding="utf-8")
+    assert "mass_kg" not in table and "sex" not in table  # the mass of an arm is not the mass of a person
+    wants = typed("study", folder / "study.toml", "-o", folder / "out")
+    assert '[units] moment = "N m"' in " ".join(wants.output.split())
+    study = folder / "study.toml"
+    units = '\n[units]\nmoment = "N m"\npower = "W"\nforce = "N"\n'
+    study.write_text(study.read_text(encoding="utf-8") + units, encoding="utf-8")
+    done = typed("study", study, "-o", folder / "out")
+    assert done.exit_code == 0, done.output
+    cycles = ms.studies.open_study(folder / "out")
+    assert cycles.sizes["cycle"] == 4 and set(cycles["cycle_side"].values.tolist()) == {"other"}
+    at = cycles["percent"].values / 200.0
+    for subject, amplitude in (("A", 0.1), ("B", 0.12)):
+        angle = cycles["joint_angle"].values[cycles["subject"].values == subject][:, :, 0]
+        expected = np.degrees(0.6 + amplitude * np.sin(4.0 * np.pi * at))
+        np.testing.assert_allclose(angle, np.tile(expected, (2, 1)), atol=0.05)
+    page = (folder / "out" / "study.html").read_text(encoding="utf-8")
+    assert (
+        "Frames by verdict" in page and "hip" not in page.partition("Every trial")[2].partition("</table>")[0]
+    )
+
+
+def test_an_average_of_arms_has_no_strides(folder: Path, tmp_path: Path) -> None:
+    trials = [folder / subject / "curl.toml" for subject in "AB"]
+    done = typed("run", *trials, "-o", tmp_path)
+    assert done.exit_code in (0, 3) and "hip" not in done.output, done.output
+    results = sorted(tmp_path.glob("*/result.nc"))
+    averaged = typed(
+        "average",
+        *results,
+        "--unit",
+        "moment=N m",
+        "--unit",
+        "force=N",
+        "--unit",
+        "power=W",
+        "-o",
+        tmp_path / "mean",
+    )
+    assert averaged.exit_code == 0, averaged.output
+    assert "strides" not in averaged.output and "cadence" not in averaged.output
+    mean = ms.read_result(tmp_path / "mean" / "average.nc")
+    np.testing.assert_allclose(mean["cycles"].values, 4)
+    measures = ms.laboratory.cycles(ms.read_result(results[0]), "other")
+    np.testing.assert_allclose(measures["cycle_time"], 0.5)
+    assert "cadence" not in measures
