@@ -304,4 +304,4 @@ class SamplePoses:
         return coordinates, q[self.feet], ""
 
     def _named(self, which: Mask) -> str:
-        return ", ".join(self._markers[k] for k in np.flatnonzero(which))
+        return "all markers" if which.all() else ", ".join(self._markers[k] for k in np.flatnonzero(which))
