@@ -10,6 +10,7 @@ from command_line import typed
 from forearm_model import MODEL, MUSCLE
 
 import musclesolve as ms
+from musclesolve.studies.benchmark import benchmark
 from musclesolve.tables import Table
 
 TIME = np.linspace(0.0, 1.0, 51)
@@ -86,3 +87,15 @@ def test_an_average_of_arms_has_no_strides(folder: Path, tmp_path: Path) -> None
     measures = ms.laboratory.cycles(ms.read_result(results[0]), "other")
     np.testing.assert_allclose(measures["cycle_time"], 0.5)
     assert "cadence" not in measures
+
+
+def test_uncertainty_of_an_arm_is_computed_side_by_side(folder: Path, tmp_path: Path) -> None:
+    done = typed("run", folder / "A" / "curl.toml", "--uncertainty", 20, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    spread = ms.read_result(tmp_path / "out" / "uncertainty.nc")["muscle_force_sd"]
+    assert 0.0 < float(spread.sel(muscle="biceps").max()) < 50.0
+
+
+def test_solvers_are_measured_on_an_arm(folder: Path) -> None:
+    report = benchmark.benchmark(folder / "A" / "curl.toml", 4, ("activation_power",), ("batch",))
+    assert report.rows[0].solved == report.rows[0].frames == 4

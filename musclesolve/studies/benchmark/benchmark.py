@@ -17,6 +17,7 @@ from musclesolve.errors import input_error
 from musclesolve.laboratory.plotting.page.page_style import file_content
 from musclesolve.laboratory.plotting.study.listed_figures import solver_times
 from musclesolve.laboratory.recording.command_settings import BENCHMARK_COSTS, BenchmarkSettings
+from musclesolve.laboratory.results.dataset.frame_validity import cut_sides
 from musclesolve.laboratory.results.dataset.leg_problem import leg_problem
 from musclesolve.laboratory.results.tables.lines import csv_text, names, numbers, titled_table
 from musclesolve.laboratory.run_trial import run
@@ -64,8 +65,9 @@ def benchmark(
 ) -> BenchmarkReport:
     """Measure solvers side by side on the same frames, and the latency of one frame.
 
-    The frames come from the right leg of a trial, repeated with small changes (`varied`), and from a random leg
-    (`random_problem`). Every solver works in a process of its own, on as many frames as its budget allows.
+    The frames come from the right leg of a trial, or from a model without legs, repeated with small changes
+    (`varied`), and from a random leg (`random_problem`). Every solver works in a process of its own, on as many frames
+    as its budget allows.
 
     Args:
         trial: the trial file; default: the bundled reference stride.
@@ -97,7 +99,8 @@ def benchmark(
     where = machine()
     read = read_trial(file)
     reactions = any("reaction_matrix" in find_cost(cost).data for cost in named)
-    recorded = leg_problem(run(read, side="r"), "r", trial=read if reactions else None)
+    result = run(read, side="r")
+    recorded = leg_problem(result, cut_sides(result)[0], trial=read if reactions else None)
     problems = {"recorded leg": varied(recorded, frames), "random leg": random_problem(frames)}
     rows: list[Row] = []
     for number, (name, problem) in enumerate(problems.items()):

@@ -15,7 +15,7 @@ of the angles remains that does not move them,
 in which an error of the pelvis is taken up by the hips, and one of a hip by knee and ankle.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -30,9 +30,9 @@ from musclesolve.models.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.models.opensim.external_loads import ExternalLoad, load_in_ground
 from musclesolve.models.opensim.geometry import fiber_path_lengths
 from musclesolve.models.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.models.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.models.opensim.load_dynamics import LoadDynamics, load_dynamics, whole_motion
 from musclesolve.models.opensim.loads_without_plates import predicted_loads
-from musclesolve.models.opensim.model import TO_GLOBAL
+from musclesolve.models.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.models.opensim.reduced_residual import LoadedModel
 from musclesolve.models.opensim.shared_choice import geometry_along
 from musclesolve.muscles.muscle_state import MuscleState
@@ -41,6 +41,25 @@ from musclesolve.studies.uncertainty.replay import prediction_shapes, with_predi
 
 DIFFERENCE_TURN = 1e-4
 """Half the step of the differences of the places of loaded bodies [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovedLoads:
+    """The loads of joints by muscles, by their names; other processes take it, as they take no local function.
+
+    ligament: factor of the forces of ligaments; factor: of the forces and moments without muscles.
+    """
+
+    model: OpenSimModel
+    acted: LoadDynamics
+    ligament: float
+    factor: float
+
+    def __call__(self, joints: Sequence[str], muscles: Sequence[str]) -> JointLoads:
+        """The loads of the joints."""
+        moving = [joint for joint in self.model.joints if joint.name in joints]
+        loads = self.acted.joint_loads(moving, muscles, self.ligament)
+        return replace(loads, net=self.factor * loads.net, net_moment=self.factor * loads.net_moment)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +75,7 @@ class MovedModel:
     length: Array
     velocity: Array
     arm: Array
-    loads: Callable[[Sequence[str], Sequence[str]], JointLoads] | None
+    loads: MovedLoads | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +144,8 @@ class ModelReplay(replay.Replay):
             moment = np.where(np.isnan(moment), np.nan, columns)
         # predicted loads, and the moments and forces of the joints with them, are in proportion to the mass
         factor = float(np.exp(errors["body_mass"][0])) if "body_mass" in errors and acted is not None else 1.0
-
-        def loads_of(joints: Sequence[str], muscles: Sequence[str]) -> JointLoads:
-            assert acted is not None
-            moving = [joint for joint in body.model.joints if joint.name in joints]
-            loads = acted.joint_loads(moving, muscles, self.ligament(errors))
-            return replace(loads, net=factor * loads.net, net_moment=factor * loads.net_moment)
-
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
-        loads = None if acted is None else loads_of
+        loads = None if acted is None else MovedLoads(body.model, acted, self.ligament(errors), factor)
         return MovedModel(angle, factor * moment, length, velocity, arm, loads)
 
     def _loads(self, moved: Mapping[str, float], errors: replay.Errors) -> Sequence[ExternalLoad]:
