@@ -15,7 +15,7 @@ import numpy as np
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import WarningNote
-from musclesolve.constants import PREDICTED
+from musclesolve.constants import BIORBD, PREDICTED
 from musclesolve.errors import file_error
 from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.laboratory.files.formats import Faults, Rows, read_forces_table, read_markers
@@ -70,7 +70,9 @@ from musclesolve.laboratory.trial.recording_checks import (
     with_arms_on_their_sides,
 )
 from musclesolve.laboratory.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
+from musclesolve.models.opensim.read_model import of_another_program
 from musclesolve.models.settings import PREDICTED_NOTE, is_predicted, replaces_file
+from musclesolve.models.simulated_body import is_simulated
 from musclesolve.muscles.person import is_own_set, parent_of_person
 from musclesolve.tables.document import Document, validated
 from musclesolve.tables.lost_rows import with_lost_rows
@@ -112,6 +114,9 @@ def read_model_trial(document: Document) -> ModelTrial:
     """Read what the trial file of an OpenSim model names, its EMG and fascicle lengths."""
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)
+    if is_simulated(files["model"]):
+        program = "biorbd" if files["model"].suffix.casefold() == BIORBD else "MuJoCo"
+        raise document.placed(of_another_program(files["model"], program), "files", "model")
     if "moments" in files and settings.files.predicted:
         raise document.fault(
             "conflict",

@@ -100,3 +100,13 @@ def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
     with refused("bad_model", "no muscles"):
         path.write_text(ARM[: ARM.index("musclegroup")], encoding="utf-8")
         ms.models.biorbd.BiorbdModel.read(path)
+
+
+def test_a_trial_file_of_a_simulator_is_refused_for_its_model(tmp_path: Path) -> None:
+    """Not for lacking moments or loads; the remedy is a call that exists."""
+    (tmp_path / "arm.bioMod").write_text("version 4\n", encoding="utf-8")
+    (tmp_path / "q.csv").write_text("time,elbow\n0,0\n", encoding="utf-8")
+    trial = tmp_path / "trial.toml"
+    trial.write_text('[files]\nmodel = "arm.bioMod"\ncoordinates = "q.csv"\n', encoding="utf-8")
+    with refused("bad_format", "[files] model", 'ms.share_model("arm.bioMod"'):
+        ms.run(trial)
