@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,16 @@ def test_an_average_of_arms_has_no_strides(folder: Path, tmp_path: Path) -> None
     measures = ms.laboratory.cycles(ms.read_result(results[0]), "other")
     np.testing.assert_allclose(measures["cycle_time"], 0.5)
     assert "cadence" not in measures
+
+
+def test_an_arm_without_stated_cycles_has_none(folder: Path, tmp_path: Path) -> None:
+    trial = folder / "A" / "curl.toml"
+    free = trial.with_name("free.toml")
+    free.write_text(re.sub(r"\[time\]\n.*\n", "", trial.read_text(encoding="utf-8")), encoding="utf-8")
+    assert typed("run", free, "-o", tmp_path).exit_code == 0
+    refused = typed("average", tmp_path / "result.nc", "-o", tmp_path / "mean")
+    assert refused.exit_code == 2 and "cycles_s" in refused.output and "gait" not in refused.output
+    free.unlink()
 
 
 def test_uncertainty_of_an_arm_is_computed_side_by_side(folder: Path, tmp_path: Path) -> None:

@@ -86,9 +86,9 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
         raise input_error(
             "not_comparable",
-            problem=f"there is no complete gait cycle to average{why}",
-            expected="frames from one heel strike of a leg to its next one",
-            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: "
+            problem=f"there is no complete cycle to average{why}",
+            expected="frames from one heel strike of a leg to its next one, or cycles stated by cycles_s in [time]",
+            remedy="state cycles_s, widen [time] of the trial if more was measured, or take incomplete cycles: "
             "partial=True, on the command line --partial",
         )
     check_once(used)

@@ -97,6 +97,8 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
         kept = [Interval(*span) for span, there in zip(every, inside, strict=True) if there]
         none = [(*span, "no frames in it") for span, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
+    if side not in SIDE_NAMES:
+        return Intervals(name, [], why_none="without legs only cycles that are stated are known")
     cut = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
     return _possible(cut[name](seen, side) if name in cut else stride_intervals(result, side, name))
 
