@@ -1,6 +1,6 @@
 """Moments and forces of one program from markers to muscles, beside one stage after the other, on a known truth.
 
-python -m benchmarks.motion_program [--noise-mm N] [--skin-mm N] [--seed N] [--muscles] [--jerk J ...]
+python -m benchmarks.motion_program [--noise-mm N] [--skin-mm N] [--seed N] [--muscles] [--jerk J ...] [--sizes]
 
 The bundled stride with noise on its markers and, with --skin-mm, slow sliding of the skin. `one after the other`:
 nearest poses, a filter of 6 Hz without delay, splines, inverse dynamics, sharing. `program`:
@@ -8,11 +8,16 @@ nearest poses, a filter of 6 Hz without delay, splines, inverse dynamics, sharin
 Errors are root mean squares to the truth, of the moments of the legs [N m] and of the forces [N], eight frames at
 each end left out; the residual [N, N m] is of the pelvis. `left out`: distance of a quarter of the markers, which the
 program did not have, from their measured places [mm]: the jerk that it would choose is the one where this is least.
+
+--sizes prints other numbers instead, of the programs with torques alone, with muscles, and with rows of activation
+rates: unknowns, rows, nonzeros of the Jacobian and of the lower triangle of the Hessian, iterations of Ipopt, and the
+processor time [s] that it takes to make and to solve the program.
 """
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -30,6 +35,8 @@ from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 
 FRAMES, CUTOFF_HZ, INNER = 66, 6.0, slice(8, -8)
 JERKS = (10000.0, 3000.0, 1000.0, 300.0, 100.0, 30.0)
+RATES = 0.015, 0.06
+"""Shortest times for an activation to rise and to fall [s]."""
 
 
 def rms(values: Array) -> float:
@@ -79,6 +86,55 @@ class Stride:
         force = rms((forces - self.truth[1])[INNER])
         left = rms(moments[INNER, -6:-3]), rms(moments[INNER, -3:])
         return [f"{moment:.2f}", f"{force:.1f}", f"{left[0]:.2f}, {left[1]:.2f}"]
+
+
+class Sizes(NamedTuple):
+    """How large a program is: numbers of unknowns, rows, and nonzeros of Jacobian and Hessian."""
+
+    unknowns: int
+    rows: int
+    jacobian: int
+    hessian: int
+
+
+def sizes(program: ms.symbolic.MotionProgram, weights: ms.symbolic.MotionWeights) -> Sizes:
+    """The sizes of a program as Ipopt receives it."""
+    rest = np.zeros((len(program.time), len(program.body.dofs)))
+    sums = program._sums(weights, rest)
+    places = sums.jacobian_places[0], sums.hessian_places[0]
+    return Sizes(rest.shape[0] * sums.frame.size, len(sums.lower), *(len(each) for each in places))
+
+
+def report_sizes(stride: Stride, jerk: float) -> None:
+    """Print the sizes of the programs, and what Ipopt needs."""
+    body, weights = (
+        ms.symbolic.skeleton(stride.model, tuple(stride.loads)),
+        ms.symbolic.MotionWeights(jerk=jerk),
+    )
+    chains = [ms.symbolic.muscle_chain(stride.model, side=side) for side in "rl"]
+    columns = "program", "unknowns", "rows", "nonzeros of J", "of H", "iterations", "s to make", "s to solve"
+    table = Table(
+        *columns, title=f"{FRAMES} frames, {len(body.dofs)} coordinates, jerk {jerk:g}; processor time"
+    )
+    for name, muscles, times in (
+        ("torques", [], None),
+        ("muscles", chains, None),
+        ("muscles, activation rates", chains, RATES),
+    ):
+        began = process_time()
+        program = ms.symbolic.motion_program(
+            body, stride.time, stride.places, stride.measured, stride.loads, muscles, activation_times=times
+        )
+        size, made = sizes(program, weights), process_time()
+        found = program.solve(weights)
+        table.add_row(
+            name,
+            *map(str, size),
+            f"{found.iterations}" if found.converged else found.message,
+            f"{made - began:.1f}",
+            f"{process_time() - made:.1f}",
+        )
+    Console(width=120).print(table)
 
 
 def report(stride: Stride, jerks: list[float], muscles: bool) -> None:
@@ -137,10 +193,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--muscles", action="store_true")
     parser.add_argument("--jerk", type=float, nargs="+", default=list(JERKS))
+    parser.add_argument("--sizes", action="store_true")
     options = parser.parse_args()
-    report(
-        Stride(1e-3 * options.noise_mm, 1e-3 * options.skin_mm, options.seed), options.jerk, options.muscles
-    )
+    stride = Stride(1e-3 * options.noise_mm, 1e-3 * options.skin_mm, options.seed)
+    if options.sizes:
+        report_sizes(stride, ms.symbolic.MotionWeights().jerk)
+    else:
+        report(stride, options.jerk, options.muscles)
 
 
 if __name__ == "__main__":
