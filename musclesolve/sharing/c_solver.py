@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_integer
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_integer, check_type
+from musclesolve._util.messages import few
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -82,9 +83,12 @@ _TAKEN = frozenset(
     "alignas alignof asm bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual "
     "fpclassify isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan isnormal isunordered "
     "signbit float_t double_t math_errhandling gamma j0 j1 jn y0 y1 yn signgam drem finite significand "
-    "HUGE_VAL INFINITY NAN DBL_MIN main".split()
+    "HUGE_VAL INFINITY NAN DBL_MIN main "
+    "memcpy memmove memset memcmp malloc calloc realloc free abort exit printf puts read write time".split()
 )
-"""Keywords of C, and other names in its headers."""
+"""Keywords of C, other names in its headers, and functions of its library that programs call."""
+MOST_STEPS = 1_000_000
+"""Largest max_steps: numbers of steps are an int in C."""
 _WIDE, _OF_MUSCLES, _OF_DOFS = 2, 16, 7
 """Numbers of arrays (m, n), (n,) without the coefficients of the cost, and (m,) of the workspace in C."""
 
@@ -116,6 +120,7 @@ def c_solver(
         (True, False)
     """
     names = check_problem(problem, "c_solver").names
+    check_type(name, str, "name", "the name of a function in C")
     taken = name in _TAKEN or {name, name[:-1]} & _FUNCTIONS or name.lower().startswith("ms_")
     if not name.isidentifier() or not name.isascii() or name.startswith("_") or taken:
         raise input_error(
@@ -123,9 +128,9 @@ def c_solver(
             where="name",
             problem=f"{name!r} is no name for a function in C",
             expected="letters, digits and underscores, a letter first, not ms_; no keyword of C, no name of <math.h>, "
-            "not main",
+            "not main or another function of the C library",
         )
-    check_integer(max_steps, "max_steps", 1)
+    check_integer(max_steps, "max_steps", 1, MOST_STEPS)
     if problem.reserve_weight is not None:
         raise input_error(
             "conflict",
@@ -186,24 +191,36 @@ def write_c_solver(
 
 def _coefficients(problem: Problem, cost: Cost) -> tuple[tuple[Term, ...], Array, Array, bool]:
     """The terms of a cost, their coefficients u + v F (K, n), and whether F is the force along the fibers."""
-    first, strength = problem.frames(np.arange(1)), problem.max_isometric_force
+    first = problem.frames(np.arange(1))
+    weak = problem.max_isometric_force <= 0.0
+    probe = np.where(weak, 1.0, problem.max_isometric_force)  # [N]
 
     def terms_at(tendon: float, fiber: float) -> tuple[tuple[Term, ...], Array]:
-        """The terms and their coefficients (K, n) at shares of the maximum isometric force."""
-        forces = {"force_capacity": tendon * strength[None], "fiber_force_capacity": fiber * strength[None]}
+        """The terms and their coefficients (K, n) at multiples of forces at activation 1."""
+        forces = {"force_capacity": tendon * probe[None], "fiber_force_capacity": fiber * probe[None]}
         at = first.with_arrays(**forces)
-        terms = cost.apart(at).terms(at)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = cost.apart(at).terms(at)
         if terms is None or cost.soft_rows(at) is not None or any(term.target is not None for term in terms):
             raise _unfit(cost, "is no sum over muscles of powers or of soft saturation without targets")
         if any(np.ptp(np.ravel(term.factor)) > 0.0 for term in terms):
             raise _unfit(cost, "changes from frame to frame")
-        return terms, np.array([term.coefficient[0] for term in terms])
+        coefficient = np.array([term.coefficient[0] for term in terms])
+        if not np.isfinite(coefficient).all():
+            raise input_error(
+                "bad_value",
+                where="c_solver",
+                problem=f"{cost.label} divides by the maximum isometric force, zero of {few(_of(problem, weak))}",
+                expected="maximum isometric forces above zero",
+                remedy="leave these muscles out",
+            )
+        return terms, coefficient
 
     terms, once = terms_at(1.0, 1.0)
     by_tendon, by_fiber = (terms_at(*shares)[1] for shares in ((2.0, 1.0), (1.0, 2.0)))
     along_fibers = bool((by_fiber != once).any())
     grows = (by_fiber if along_fibers else by_tendon) > once
-    fixed, proportional = np.where(grows, 0.0, once), np.where(grows, once / strength, 0.0)
+    fixed, proportional = np.where(grows, 0.0, once), np.where(grows, once / probe, 0.0)
     force = problem.force_capacity
     if along_fibers and problem.fiber_force_capacity is not None:
         force = problem.fiber_force_capacity
@@ -216,6 +233,12 @@ def _coefficients(problem: Problem, cost: Cost) -> tuple[tuple[Term, ...], Array
     if not same:
         raise _unfit(cost, "reads more of a frame than the forces of the muscles at activation 1")
     return terms, fixed, proportional, along_fibers
+
+
+def _of(problem: Problem, which: Mask) -> list[str]:
+    """Names of muscles, or their numbers."""
+    names = problem.muscle or [f"muscle {k}" for k in range(problem.n_muscles)]
+    return [name for name, chosen in zip(names, which, strict=True) if chosen]
 
 
 def _form(terms: tuple[Term, ...], cost: Cost, coefficient: Array) -> str:

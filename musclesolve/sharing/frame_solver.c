@@ -22,8 +22,11 @@
 #include <float.h>
 #include <math.h>
 
-#ifdef __FAST_MATH__
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
 #error "the certificate needs IEEE arithmetic: compile without -ffast-math"
+#endif
+#ifdef MS_DOFS
+#error "two solvers in one file: compile each by itself, and declare its function and its result"
 #endif
 
 #define MS_DOFS @DOFS@

@@ -223,6 +223,40 @@ def test_one_moment_of_one_muscle_and_muscles_that_move_nothing(tmp_path):
     np.testing.assert_allclose(found.activation[0], [0.4, 0.01, 0.01], atol=1e-12)
 
 
+@needs_compiler
+def test_a_muscle_without_strength_is_taken_unless_the_cost_divides_by_it(tmp_path):
+    weak = ms.Problem(
+        [[0.05, 0.04, 0.03]], [20.0], [1000.0, 500.0, 0.0], [1000.0, 500.0, 0.0], muscle=["a", "b", "c"]
+    )
+    for number, cost in enumerate(("activation_power", "force_squared")):
+        (folder := tmp_path / str(number)).mkdir()
+        found = compiled(folder, weak, cost)(weak)
+        assert found.status == [ms.Status.SOLVED]
+        np.testing.assert_allclose(found.activation, ms.solve(weak, cost).activation, atol=1e-9)
+    with refused("bad_value", "divides by the maximum isometric force", "zero of c"):
+        c_solver(weak, "stress_cubed")
+
+
+@needs_compiler
+def test_two_legs_are_two_files_and_fast_arithmetic_is_refused(tmp_path):
+    """Sizes and cost of a file are macros, which a second one in the same file would redefine."""
+    for side, seed in (("r", 8), ("l", 9)):
+        write_c_solver(tmp_path / f"leg_{side}.c", random_problem(seed, frames=1), name=f"leg_{side}")
+    (tmp_path / "both.c").write_text('#include "leg_r.c"\n#include "leg_l.c"\n')
+    (tmp_path / "call.c").write_text(
+        "int leg_r(void); int leg_l(void); int both(void) { return leg_r == leg_l; }\n"
+    )
+
+    def make(*arguments: str) -> str:
+        command = ["cc", *FLAGS, *arguments, "-o", "made.so", "-lm"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stderr
+
+    assert "two solvers in one file: compile each by itself" in make("both.c")
+    assert make("call.c", "leg_r.c", "leg_l.c") == ""
+    for flag in ("-ffast-math", "-ffinite-math-only"):
+        assert "needs IEEE arithmetic" in make(flag, "leg_r.c")
+
+
 def test_the_code_stands_alone_and_names_its_arrays():
     problem = random_problem(6, frames=1)
     code = c_solver(problem, "stress_cubed", name="leg")
@@ -251,9 +285,14 @@ def test_costs_and_problems_that_do_not_fit_are_refused():
         c_solver(weighted)
     with refused("bad_value", "two words"):
         c_solver(problem, name="two words")
-    for name in ("double", "main", "pow", "powf", "MS_SOLVED", "ms_dot", "_Bool"):
+    for name in ("double", "main", "pow", "powf", "MS_SOLVED", "ms_dot", "_Bool", "memset"):
         with refused("bad_value", name):
             c_solver(problem, name=name)
+    for name in (3, None):
+        with refused("wrong_type", "name of a function"):
+            c_solver(problem, name=name)
+    with refused("bad_number", "1000000"):
+        c_solver(problem, max_steps=10**12)
     for powers in (ActivationPower(1) + ActivationPower(2), ActivationPower(1) + ActivationPower(3)):
         with refused("bad_cost", "linear terms"):
             c_solver(problem, powers)
