@@ -149,6 +149,16 @@ def family_of(
         (cost,) = costs
         if free is None:
             free = USUAL_RANGES if cost.name == "general_power" else {"exponent": USUAL_RANGES["exponent"]}
+            named: list[str] = [option.name for option in fields(cost)] if is_dataclass(cost) else []
+            if not set(free) & set(named):
+                raise input_error(
+                    "unknown_name",
+                    where=where,
+                    problem=f"{cost.name} has no exponent, which is fitted unless other options are named",
+                    expected="general_power, activation_power or another cost with an exponent; or two costs, whose "
+                    "weights are fitted",
+                    remedy="name a second cost; in Python also its options with ranges, free={...}",
+                )
         if not isinstance(free, Mapping) or not free:
             raise input_error(
                 "missing_argument",

@@ -466,7 +466,7 @@ def fit_cost(
         problem: T frames with n muscles; or a list, one for each leg or trial, whose muscles may differ. Frames whose
             moments are out of reach are left out.
         emg: (T, C) envelopes in any unit, a delay of activation behind EMG taken off; NaN where nothing was measured.
-            One array for each problem.
+            One array for each problem. Named columns of a DataFrame are found by the names of the channels.
         channels: the muscles of each channel, whose mean activation it shows: a table of C names with the names of
             muscles, {"hamstrings": ["semimem_r", "bflh_r"]}, or (C, n) shares. None: the n muscles, in their order.
             One for each problem; a name that stands in several is one electrode, with one gain and offset.

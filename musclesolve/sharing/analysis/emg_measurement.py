@@ -175,7 +175,9 @@ def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> EmgMeasuremen
         names, shares = _channels(channels, problem)
         where = f"emg[{number}]" if several else "emg"
         shape = (frames, len(names))
-        envelope = check_real_array(emg, where, f"{shape}, frames and channels", shapes=(shape,))
+        named = isinstance(channels, Mapping | None)
+        columns = _by_name(emg, names, where) if named else emg
+        envelope = check_real_array(columns, where, f"{shape}, frames and channels", shapes=(shape,))
         _check_sizes(envelope, names, where)
         stride = np.full(frames, np.nan)
         if strides is not None:
@@ -183,6 +185,13 @@ def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> EmgMeasuremen
         if smoothing is not None:
             square = (frames, frames)
             smoothing = check_real_array(smoothing, "smoothing", f"{square} weights", shapes=(square,))
+            if not (np.isfinite(smoothing).all() and (smoothing.sum(axis=1) > 0.0).all()):
+                raise input_error(
+                    "bad_value",
+                    where="smoothing",
+                    problem="a weight is not finite, or the weights of a frame add up to zero or less",
+                    expected="in each row the weights with which a filter adds frames up, of sum one",
+                )
         tables.append((problem, names, shares, envelope, stride, smoothing))
     every = tuple(dict.fromkeys(name for _, names, *_ in tables for name in names))
     whole = np.full((sum(problem.n_frames for problem, *_ in tables), len(every)), np.nan)
@@ -211,6 +220,24 @@ def measured(entries: Sequence[tuple[Any, Any, Any, Any, Any]]) -> EmgMeasuremen
     )
 
 
+def _by_name(emg: Any, names: tuple[str, ...], where: str) -> Any:
+    """The columns of the channels, in their order, of EMG with names of columns; other EMG as it is."""
+    table = emg.to_pandas() if hasattr(emg, "to_pandas") and getattr(emg, "ndim", 0) == 2 else emg
+    columns = getattr(table, "columns", None)
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return emg
+    for name in names:
+        check_choice(name, "the channel", tuple(columns), where=f"{where}, of named columns")
+    if repeated := [name for name in names if list(columns).count(name) > 1]:
+        raise input_error(
+            "duplicate_name",
+            where=where,
+            problem=f"two columns have the name {repeated[0]}",
+            expected="one column for each channel",
+        )
+    return table[list(names)]
+
+
 def _check_sizes(envelope: Array, names: tuple[str, ...], where: str) -> None:
     """Refuse numbers whose squares leave the range of floating-point numbers."""
     size = np.abs(np.where(np.isfinite(envelope), envelope, 0.0)).max(axis=0, initial=0.0)
@@ -230,7 +257,8 @@ def _channels(channels: Any, problem: Problem) -> tuple[tuple[str, ...], Array]:
     if channels is None:
         return muscles, np.eye(len(muscles))
     if not isinstance(channels, Mapping):
-        shares = np.atleast_2d(check_real_array(channels, "channels", f"(C, {len(muscles)})"))
+        form = f'{{"name": ["muscle", ...]}}, or shares (C, {len(muscles)}) of the muscles'
+        shares = np.atleast_2d(check_real_array(channels, "channels", form))
         if shares.ndim != 2 or shares.shape[1] != len(muscles):
             expected = f"(C, {len(muscles)}), a share of each muscle"
             raise input_error(

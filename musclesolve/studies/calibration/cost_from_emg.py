@@ -13,7 +13,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.messages import Progress, few, no_progress
 from musclesolve.dynamics.kinematics.low_pass import low_pass
 from musclesolve.errors import InputError, input_error
 from musclesolve.laboratory.bodies.measured_activation import MeasuredActivation
@@ -74,7 +74,7 @@ def emg_parts(
     """
     if delay is not None:
         delay = check_number(delay, "delay", "a delay from 0 to 0.5 s", least=0.0, most=0.5)
-    parts, labels = [], _labels([read_trial(given) for given in _listed(trials)])
+    parts, labels = [], labelled(trials)
     for place, (label, trial) in enumerate(labels.items()):
         progress(label, place / len(labels))
         if trial.emg is None:
@@ -130,20 +130,37 @@ def emg_parts(
                 )
             )
     if not parts:
+        lost = _not_used(labels)
         raise input_error(
             "no_overlap",
             where="[emg.channels]",
-            problem="no channel of EMG has muscles of an analyzed leg",
+            problem="no channel of EMG has numbers and muscles of an analyzed leg"
+            + f"; not used: {few(lost, 4)}" * bool(lost),
             expected="channels of muscles that share moments",
         )
     return parts
+
+
+def _not_used(trials: Mapping[str, AnyTrial]) -> list[str]:
+    """Channels of trials that are not used, each with the reason."""
+    return [
+        f"{name} in {label} ({why})"
+        for label, trial in trials.items()
+        if trial.emg is not None
+        for name, why in trial.emg.unusable.items()
+    ]
+
+
+def labelled(trials: AnyTrial | str | Path | Sequence[AnyTrial | str | Path]) -> dict[str, AnyTrial]:
+    """A name for each trial, of its file."""
+    return _labels([read_trial(given) for given in _listed(trials)])
 
 
 def _listed(trials: Any) -> list[Any]:
     """The trials as a list; one trial stands for itself."""
     if isinstance(trials, str | Path | Trial | ModelTrial):
         return [trials]
-    listed = list(trials) if isinstance(trials, Iterable) else []
+    listed = list(trials) if isinstance(trials, Iterable) and not isinstance(trials, Mapping) else []
     if not listed:
         raise input_error(
             "missing_argument",
@@ -231,7 +248,8 @@ def fit_cost(
         InputError: a trial without EMG or with elastic tendons, or whatever `run` and `ms.sharing.fit_cost` refuse.
     """
     report = progress or no_progress
-    parts = emg_parts(trials, side, delay, report)
+    labels = labelled(trials)
+    parts = emg_parts([*labels.values()], side, delay, report)
     report("fit", 0.3)
     fit = sharing_fit_cost(
         [part.problem for part in parts],
@@ -243,6 +261,8 @@ def fit_cost(
     )
     report("intervals", 0.4)
     sentences = fit.sentences()
+    if lost := _not_used(labels):
+        sentences.insert(1, f"Channels that are not used: {', '.join(lost)}.")
     intervals = np.array([fit.interval(name) for name in fit.family.parameters]).reshape(-1, 2)
     beside, tests = fit.beside(), []
     for place, by in ((0.6, "channel"), (0.8, "stride")):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
@@ -106,6 +108,19 @@ def test_a_channel_shows_the_mean_of_its_muscles(problem):
     fit = ms.sharing.fit_cost(problem, scaled(np.stack(means, 1)), channels, "activation_power")
     assert fit.values["exponent"] == pytest.approx(4.0, abs=1e-3)
     assert fit.channels == ("front", "back", "side", "deep")
+
+
+def test_named_columns_of_emg_are_found_by_the_names_of_the_channels(problem):
+    channels, activation = {"front": "m1", "back": "m2"}, ms.solve(problem, TRUTH).activation
+    given = pd.DataFrame(activation[:, [5, 2, 1]], columns=["other", "back", "front"])
+    labelled = xr.DataArray(given, dims=("time", "channel"))
+    for emg in (given, labelled):
+        fit = ms.sharing.fit_cost(problem, emg, channels, "activation_power", gains=False, offsets=False)
+        np.testing.assert_array_equal(fit.emg.emg, activation[:, [1, 2]])
+    with refused("unknown_name", "'front'"):
+        ms.sharing.fit_cost(problem, given[["back", "other"]], channels)
+    with refused("duplicate_name", "front"):
+        ms.sharing.fit_cost(problem, given[["back", "front", "front"]], channels)
 
 
 def test_known_scales_are_not_fitted(problem):
@@ -318,8 +333,14 @@ def test_arguments_that_do_not_fit_are_refused(problem):
         fit(problem, emg, family=[])
     with refused("duplicate_name", "twice"):
         fit(problem, emg, family=["stress_cubed", "stress_cubed"])
-    with refused("unknown_name", "free={...}"):
-        fit(problem, emg, family="stress_cubed")
+    for no_exponent in ("stress_cubed", "force_squared"):
+        with refused("unknown_name", "has no exponent", "a second cost", "free={...}"):
+            fit(problem, emg, family=no_exponent)
+    with refused("no_numbers", '{"name": ["muscle", ...]}'):
+        fit(problem, emg[:, :1], ["m1"])
+    for smoothing in (np.full((FRAMES, FRAMES), np.nan), np.zeros((FRAMES, FRAMES))):
+        with refused("bad_value", "smoothing"):
+            fit(problem, emg, family="activation_power", smoothing=smoothing)
     for free in (["exponent"], "exponent", ("a", "b")):
         with refused("missing_argument", "free options"):
             fit(problem, emg, family="activation_power", free=free)

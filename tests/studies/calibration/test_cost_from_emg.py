@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from command_line import typed
 from emg_stride import CHANNELS, DELAY, emg_stride
 from recorded_data import REPOSITORY
@@ -103,11 +104,26 @@ def test_trials_that_cannot_be_fitted_are_refused():
         ms.studies.fit_cost(trial, side="l")
     with refused("duplicate_name", "twice"):
         ms.studies.fit_cost([trial, trial])
-    for nothing in (None, [], 3):
+    for nothing in (None, [], 3, xr.Dataset({"joint_angle": ("time", [0.0])})):
         with refused("missing_argument", "no trial"):
             ms.studies.fit_cost(nothing)
     with refused("bad_number", "delay"):
         ms.studies.fit_cost([trial], delay=100.0)
+
+
+def test_channels_that_are_not_used_are_named():
+    """Else fewer channels, or none, would have no reason."""
+    trial = made_by(COST)
+    values = trial.emg.values.copy()
+    values[:, 0] = np.nan
+    name = trial.emg.names[0]
+    lacking = replace(trial, emg=replace(trial.emg, values=values))
+    fit = ms.studies.fit_cost(lacking, "activation_power", side="r")
+    assert name not in fit["channel"].values
+    assert f"Channels that are not used: {name} in " in fit.attrs["sentences"]
+    none = replace(trial, emg=replace(trial.emg, values=np.full_like(values, np.nan)))
+    with refused("no_overlap", f"not used: {name} in ", "never changes"):
+        ms.studies.fit_cost(none, "activation_power", side="r")
 
 
 def test_envelopes_of_raw_emg_are_compared_with_activation_that_is_as_smooth():
