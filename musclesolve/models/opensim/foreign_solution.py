@@ -61,6 +61,8 @@ _MARKS = {
     "actuatorforces": CMC,
     "ceinms output": CEINMS,
 }
+_TITLES_OF_FORCES = ("modelforces", "actuatorforces")
+"""Titles of tables of forces of OpenSim: of static optimization, and of CMC."""
 _OF_CEINMS = re.compile(
     r"(norm)?fib(er|re)|emgs?$|adjustedemgs|pennationangles?|tendonlength|lmt$|ma_", re.IGNORECASE
 )
@@ -120,7 +122,7 @@ def read_foreign_solution(
         path: of a .sto, .mot or .csv file, the time in its first column [s].
         model: whose muscles, coordinates and actuators the columns name.
         quantity: of plain muscle columns, "forces" [N] or "activations". None: activations where all numbers are below
-            1.5, else forces.
+            1.5 and OpenSim does not title the table as forces, else forces.
 
     Raises:
         InputError: no column is a muscle of the model; a muscle occurs twice.
@@ -183,7 +185,9 @@ def read_foreign_solution(
         largest = max(
             float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values()
         )
-        of_activations = largest <= LARGEST_ACTIVATION if quantity is None else quantity == ACTIVATIONS
+        of_activations = largest <= LARGEST_ACTIVATION and _first_line(path) not in _TITLES_OF_FORCES
+        if quantity is not None:
+            of_activations = quantity == ACTIVATIONS
         found["activation" if of_activations else "force"].update(plain)
     for name, values in found["control"].items():  # muscles without activation dynamics
         found["activation"].setdefault(name, values)

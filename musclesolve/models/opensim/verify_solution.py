@@ -20,6 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,8 @@ _NEAR = 1e-5
 """Round-off of printed times [s]."""
 _OWN = ("cost", "quantity", "strength", "reserve_strength", "side")
 """Keywords of `verify_solution` besides those of the model."""
+_FEW = 0.1
+"""Share of the rows of a table within the motion below which its times are called into question."""
 _MISSED, _LEAST_MISSED = 0.1, 1.0
 """Share of the largest due moment of a coordinate, and size [N m; N], beyond which missed moments call the table into
 question: inverse dynamics of two programs differs by about 1 N m.
@@ -83,12 +86,12 @@ class VerifiedSolution:
     """A table of another program in the problem of a model: T frames, n muscles, m coordinates.
 
     time (T,) [s]; force, activation (T, n) [N, 1] of the table; force_capacity (T, n) [N]: strength at the state of the
-    fibers, which an activation of 1 exerts; moment_due, moment_of_muscles, reserve (T, m) [N m; N of
-    a translation]: due at the joints, produced by the muscles, and exerted by actuators of the table (zero where they
-    are not known). problem: of the moments that the activations of the table produce, least: its certified solution.
-    problem_due, least_due: of the moments that are due, None where these are not known. compared (T,): frames within
-    the bounds, with a certified least cost. lower, upper (T, n): the bounds. cost_of_table (T,): NaN where it cannot be
-    computed. not_computed: sentences.
+    fibers, which an activation of 1 exerts; moment_due, moment_of_muscles, reserve (T, m) [N m; N of a
+    translation]: due at the joints, produced by the muscles, and exerted by actuators of the table (zero where they
+    are not known). problem: of the moments that the activations of the table produce, least: its certified
+    solution. problem_due, least_due: of the moments that are due, None where these are not known. compared (T,):
+    frames within the bounds, with a certified least cost. rows_outside: rows of the table out of the motion. lower,
+    upper (T, n): the bounds. cost_of_table (T,): NaN where it cannot be computed. not_computed: sentences.
     """
 
     table: ForeignSolution
@@ -108,6 +111,7 @@ class VerifiedSolution:
     problem_due: Problem | None
     least_due: Solution | None
     defects: tuple[Defect, ...]
+    rows_outside: int
     notes: tuple[str, ...]
     not_computed: tuple[str, ...]
 
@@ -360,6 +364,14 @@ class VerifiedSolution:
                 f"only {matched} of {matched + lacking} columns are muscles of the model: check that the table is of "
                 "this model"
             ]
+        all_rows = len(self.table.time)
+        if (within := all_rows - self.rows_outside) < _FEW * all_rows:
+            return [
+                f"only {within} of {all_rows} rows of the table lie within the motion: check that the times of both "
+                "are in seconds, and of one trial"
+            ]
+        if not np.nan_to_num(self.activation).any():
+            return ["the muscles of the table exert no force in any frame: it holds no solution"]
         rows = [row for row in self.facts["moments"] if abs(row["missing_most"]) > _LEAST_MISSED]
         missed = [abs(row["missing_most"]) / max(row["due_most"], _LEAST_MISSED) for row in rows]
         if max(missed, default=0.0) > _MISSED:
@@ -560,6 +572,14 @@ def verify_solution(
     """
     check_keywords(choices, (*model_arguments(OpenSimSettings), "loads", *_OWN), "verify_solution()")
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
+    if not isinstance(solution, str | PathLike):
+        raise input_error(
+            "bad_type",
+            where="verify_solution(solution=...)",
+            problem=f"the solution is of type {type(solution).__name__}",
+            expected="the path of a table (.sto, .mot or .csv)",
+            remedy='write the numbers first: result["activation"].to_pandas().to_csv("table.csv")',
+        )
     table = read_foreign_solution(solution, model, quantity)
     if strength is not None:
         check_choice(strength, "strength", STRENGTHS)
@@ -568,7 +588,7 @@ def verify_solution(
     notes, not_computed = list(table.notes), list[str]()
     body = _body_of(table, model, coordinates, moments, cost, side, choices, not_computed)
     defects = solution_defects(table, model)
-    rows, times_of_table = _frames(table, body.time, notes)
+    rows, times_of_table, rows_outside = _frames(table, body.time, notes)
     table = replace(table, time=times_of_table)
     time, state = body.time[rows], body.whole.state.frames(rows)
     capacity = _strengths(table, body, state.force_capacity, state.fiber_force_capacity, strength, notes)
@@ -636,6 +656,7 @@ def verify_solution(
         problem_due=None if due is None else problem_due,
         least_due=least_due,
         defects=tuple(defects),
+        rows_outside=rows_outside,
         notes=(*notes, *_other_than_of(table, model, body.notes)),
         not_computed=tuple(not_computed),
     )
@@ -712,8 +733,8 @@ def _body_of(
     return sharing_body(model, coordinates, moments, settings, find_cost(cost), None, side)
 
 
-def _frames(table: ForeignSolution, time: Array, notes: list[str]) -> tuple[Indices, Array]:
-    """Numbers of the frames nearest to the times of a table, and its times [s], without their round-off.
+def _frames(table: ForeignSolution, time: Array, notes: list[str]) -> tuple[Indices, Array, int]:
+    """Numbers of the frames nearest to the times of a table, its times [s] without round-off, and its rows outside.
 
     Times up to half a sample outside of the frames, or of the table, are within: printed times are evened.
     """
@@ -742,7 +763,7 @@ def _frames(table: ForeignSolution, time: Array, notes: list[str]) -> tuple[Indi
         )
     rows = np.unique(nearest[within] if within.any() else nearest)
     same = np.abs(table.time - inside[nearest]) <= _NEAR
-    return first + rows, np.where(same, inside[nearest], table.time)
+    return first + rows, np.where(same, inside[nearest], table.time), outside
 
 
 def _strengths(

@@ -304,6 +304,9 @@ def test_tables_of_another_rate_are_compared_at_the_nearest_frames(model, moment
 
 
 def test_what_is_no_table_of_the_model_is_refused(model, moments, tmp_path):
+    for table in (ms.share_model(model, small_motion(model), moments), None, {"time": TIME}):
+        with refused("bad_type", "to_csv"):
+            verify_solution(table, model, small_motion(model))
     zero = np.zeros(len(TIME))
     with refused("missing_column", "no_muscle"):
         verify_solution(written(tmp_path / "a.sto", {"no_muscle": zero}), model, small_motion(model), moments)
@@ -482,8 +485,8 @@ def test_rows_out_of_the_motion_are_counted_and_rounded_ones_are_within(model, m
     short = TIME - 0.2 * step * (np.arange(len(TIME)) == len(TIME) - 1)
     table = read_foreign_solution(file, model)
     notes: list[str] = []
-    rows, _ = _frames(replace(table, time=short), TIME, notes)
-    assert rows.tolist() == list(range(len(TIME))) and not notes
+    rows, _, outside = _frames(replace(table, time=short), TIME, notes)
+    assert rows.tolist() == list(range(len(TIME))) and not notes and outside == 0
 
 
 def test_a_table_of_another_unit_or_model_is_doubted_first(model, moments, optimum, tmp_path):
@@ -500,6 +503,28 @@ def test_a_table_of_another_unit_or_model_is_doubted_first(model, moments, optim
     alien = written(tmp_path / "c.sto", by_name(solution.force) | others)
     found = verify_solution(alien, model, small_motion(model), moments, **GIVEN)
     assert "only 3 of 7 columns" in found.sentences["solution"][1]
+
+
+def test_a_table_in_milliseconds_or_without_any_force_is_doubted_first(model, moments, optimum, tmp_path):
+    """Else a single common time, or a cost of zero, would look like agreement."""
+    _, solution = optimum
+    late = written(tmp_path / "a.sto", by_name(solution.force), 1000.0 * (TIME - TIME[0]) + TIME[0])
+    found = verify_solution(late, model, small_motion(model), moments, **GIVEN)
+    assert f"only 1 of {len(TIME)} rows" in found.sentences["solution"][1]
+    assert found.rows_outside == len(TIME) - 1
+    empty = written(tmp_path / "b.sto", by_name(0.0 * solution.force))
+    found = verify_solution(empty, model, small_motion(model), **GIVEN)
+    assert "no force in any frame" in found.sentences["solution"][1]
+
+
+def test_a_table_that_opensim_titles_as_forces_has_forces(model, optimum, tmp_path):
+    """Forces of weak muscles may all be below 1.5 N."""
+    file = written(tmp_path / "a.sto", by_name(1e-3 * optimum[1].force))
+    assert read_foreign_solution(file, model).activation
+    titled = tmp_path / "b.sto"
+    titled.write_text("\n".join(["ModelForces", *file.read_text().splitlines()[1:]]))
+    assert read_foreign_solution(titled, model).force
+    assert read_foreign_solution(titled, model, "activations").activation
 
 
 def test_forces_that_push_are_no_bound_and_equal_forces_no_difference(model, moments, tmp_path):
