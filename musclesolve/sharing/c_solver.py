@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer, check_type
-from musclesolve._util.messages import few
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -191,36 +190,24 @@ def write_c_solver(
 
 def _coefficients(problem: Problem, cost: Cost) -> tuple[tuple[Term, ...], Array, Array, bool]:
     """The terms of a cost, their coefficients u + v F (K, n), and whether F is the force along the fibers."""
-    first = problem.frames(np.arange(1))
-    weak = problem.max_isometric_force <= 0.0
-    probe = np.where(weak, 1.0, problem.max_isometric_force)  # [N]
+    first, strength = problem.frames(np.arange(1)), problem.max_isometric_force
 
     def terms_at(tendon: float, fiber: float) -> tuple[tuple[Term, ...], Array]:
-        """The terms and their coefficients (K, n) at multiples of forces at activation 1."""
-        forces = {"force_capacity": tendon * probe[None], "fiber_force_capacity": fiber * probe[None]}
+        """The terms and their coefficients (K, n) at shares of the maximum isometric force."""
+        forces = {"force_capacity": tendon * strength[None], "fiber_force_capacity": fiber * strength[None]}
         at = first.with_arrays(**forces)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = cost.apart(at).terms(at)
+        terms = cost.apart(at).terms(at)
         if terms is None or cost.soft_rows(at) is not None or any(term.target is not None for term in terms):
             raise _unfit(cost, "is no sum over muscles of powers or of soft saturation without targets")
         if any(np.ptp(np.ravel(term.factor)) > 0.0 for term in terms):
             raise _unfit(cost, "changes from frame to frame")
-        coefficient = np.array([term.coefficient[0] for term in terms])
-        if not np.isfinite(coefficient).all():
-            raise input_error(
-                "bad_value",
-                where="c_solver",
-                problem=f"{cost.label} divides by the maximum isometric force, zero of {few(_of(problem, weak))}",
-                expected="maximum isometric forces above zero",
-                remedy="leave these muscles out",
-            )
-        return terms, coefficient
+        return terms, np.array([term.coefficient[0] for term in terms])
 
     terms, once = terms_at(1.0, 1.0)
     by_tendon, by_fiber = (terms_at(*shares)[1] for shares in ((2.0, 1.0), (1.0, 2.0)))
     along_fibers = bool((by_fiber != once).any())
     grows = (by_fiber if along_fibers else by_tendon) > once
-    fixed, proportional = np.where(grows, 0.0, once), np.where(grows, once / probe, 0.0)
+    fixed, proportional = np.where(grows, 0.0, once), np.where(grows, once / strength, 0.0)
     force = problem.force_capacity
     if along_fibers and problem.fiber_force_capacity is not None:
         force = problem.fiber_force_capacity
@@ -233,12 +220,6 @@ def _coefficients(problem: Problem, cost: Cost) -> tuple[tuple[Term, ...], Array
     if not same:
         raise _unfit(cost, "reads more of a frame than the forces of the muscles at activation 1")
     return terms, fixed, proportional, along_fibers
-
-
-def _of(problem: Problem, which: Mask) -> list[str]:
-    """Names of muscles, or their numbers."""
-    names = problem.muscle or [f"muscle {k}" for k in range(problem.n_muscles)]
-    return [name for name, chosen in zip(names, which, strict=True) if chosen]
 
 
 def _form(terms: tuple[Term, ...], cost: Cost, coefficient: Array) -> str:

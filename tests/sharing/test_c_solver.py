@@ -224,20 +224,6 @@ def test_one_moment_of_one_muscle_and_muscles_that_move_nothing(tmp_path):
 
 
 @needs_compiler
-def test_a_muscle_without_strength_is_taken_unless_the_cost_divides_by_it(tmp_path):
-    weak = ms.Problem(
-        [[0.05, 0.04, 0.03]], [20.0], [1000.0, 500.0, 0.0], [1000.0, 500.0, 0.0], muscle=["a", "b", "c"]
-    )
-    for number, cost in enumerate(("activation_power", "force_squared")):
-        (folder := tmp_path / str(number)).mkdir()
-        found = compiled(folder, weak, cost)(weak)
-        assert found.status == [ms.Status.SOLVED]
-        np.testing.assert_allclose(found.activation, ms.solve(weak, cost).activation, atol=1e-9)
-    with refused("bad_value", "divides by the maximum isometric force", "zero of c"):
-        c_solver(weak, "stress_cubed")
-
-
-@needs_compiler
 def test_two_legs_are_two_files_and_fast_arithmetic_is_refused(tmp_path):
     """Sizes and cost of a file are macros, which a second one in the same file would redefine."""
     for side, seed in (("r", 8), ("l", 9)):
