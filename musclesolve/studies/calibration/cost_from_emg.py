@@ -74,7 +74,7 @@ def emg_parts(
     """
     if delay is not None:
         delay = check_number(delay, "delay", "a delay from 0 to 0.5 s", least=0.0, most=0.5)
-    parts, labels = [], labelled(trials)
+    parts, labels = [], by_label(trials)
     for place, (label, trial) in enumerate(labels.items()):
         progress(label, place / len(labels))
         if trial.emg is None:
@@ -151,7 +151,7 @@ def _not_used(trials: Mapping[str, AnyTrial]) -> list[str]:
     ]
 
 
-def labelled(trials: AnyTrial | str | Path | Sequence[AnyTrial | str | Path]) -> dict[str, AnyTrial]:
+def by_label(trials: AnyTrial | str | Path | Sequence[AnyTrial | str | Path]) -> dict[str, AnyTrial]:
     """A name for each trial, of its file."""
     return _labels([read_trial(given) for given in _listed(trials)])
 
@@ -248,7 +248,7 @@ def fit_cost(
         InputError: a trial without EMG or with elastic tendons, or whatever `run` and `ms.sharing.fit_cost` refuse.
     """
     report = progress or no_progress
-    labels = labelled(trials)
+    labels = by_label(trials)
     parts = emg_parts([*labels.values()], side, delay, report)
     report("fit", 0.3)
     fit = sharing_fit_cost(

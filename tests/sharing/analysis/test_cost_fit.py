@@ -113,8 +113,8 @@ def test_a_channel_shows_the_mean_of_its_muscles(problem):
 def test_named_columns_of_emg_are_found_by_the_names_of_the_channels(problem):
     channels, activation = {"front": "m1", "back": "m2"}, ms.solve(problem, TRUTH).activation
     given = pd.DataFrame(activation[:, [5, 2, 1]], columns=["other", "back", "front"])
-    labelled = xr.DataArray(given, dims=("time", "channel"))
-    for emg in (given, labelled):
+    array = xr.DataArray(given, dims=("time", "channel"))
+    for emg in (given, array):
         fit = ms.sharing.fit_cost(problem, emg, channels, "activation_power", gains=False, offsets=False)
         np.testing.assert_array_equal(fit.emg.emg, activation[:, [1, 2]])
     with refused("unknown_name", "'front'"):
