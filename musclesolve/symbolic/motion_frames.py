@@ -91,11 +91,13 @@ class FrameFunctions:
     """Functions of one frame: of unknowns y and numbers p, with exact derivatives.
 
     parts: places of the unknowns c, cd, cdd, a, s, r, u. rows: coordinates of the equations of motion, which come
-    before own constraints. lower, upper: of all rows. results(y, p): moment, reserve, residual, force, markers.
+    before own constraints. lower, upper: of all rows. least_activation: lower bounds of a. results(y, p): moment,
+    reserve, residual, force, markers.
     """
 
     moved: tuple[str, ...]
     parts: Mapping[str, Indices]
+    least_activation: Array
     lower: Array
     upper: Array
     rows: tuple[str, ...]
@@ -203,6 +205,9 @@ def frame_functions(
     return FrameFunctions(
         moved=moved,
         parts=parts,
+        least_activation=np.repeat(
+            [chain.least_activation for chain in chains], [len(chain.muscles) for chain in chains]
+        ),
         lower=lower,
         upper=upper,
         rows=(*moved, *body.root, *(dofs[k] for k in others)),

@@ -32,8 +32,8 @@ class MotionCertificate:
     stationarity: largest element of the gradient of the Lagrange function, over the largest multiplier or 1.
     complementarity: largest product of a bound's multiplier and the distance to it. motion_equations: largest error
     of the equations of motion in the frames [N m, N]. joining: largest error of the rows between frames. bounds:
-    largest violation of 0 <= a <= 1, of limits of rates and of own constraints. between_frames: largest error of the
-    equations of motion in the middle between two frames [N m, N], which no row enforces; `worst` says where.
+    largest violation of the limits of activations, of their rates and of own constraints. between_frames: largest error
+    of the equations of motion in the middle between two frames [N m, N], which no row enforces; `worst` says where.
     """
 
     stationarity: float
@@ -244,10 +244,14 @@ class MotionSums:
         )
 
     def usual_limits(self) -> Array:
-        """Limits (2, T, k) of the unknowns: activations are from 0 to 1, the others are free."""
+        """Limits (2, T, k) of the unknowns: activations are from their least to 1, the others are free.
+
+        Below the least activation of elastic tendons nothing changes with it: Ipopt would lose its way at the corner.
+        """
         limits = np.empty((2, self.frames, self.frame.size))
         limits[0], limits[1] = -FREE, FREE
-        limits[:, :, self.frame.parts["a"]] = np.array([0.0, 1.0])[:, None, None]
+        limits[0, :, self.frame.parts["a"]] = self.frame.least_activation[:, None]
+        limits[1, :, self.frame.parts["a"]] = 1.0
         return limits
 
     def results(self, unknowns: Array) -> tuple[Array, ...]:

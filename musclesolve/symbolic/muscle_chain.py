@@ -24,6 +24,7 @@ from musclesolve.models.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.models.opensim.read_muscles import muscle_parameters
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.curves.millard_2013 import Millard2013
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ACTIVATION
 from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.paths.paths import Paths
@@ -63,7 +64,8 @@ class MuscleChain:
     forces at activations a (n,); moment(q, qd, a) (m,) [N m]. Rigid tendons: fiber(q, qd), which returns length [m],
     velocity [m/s] and cosine of the pennation; capacity(q, qd) and passive(q, qd) (n,) [N]. Elastic tendons:
     fiber(q, qd, a), which returns the fiber length [m] and the coordinate of the tendon; capacity and passive are None,
-    because the force is not the sum of an active and a passive one.
+    because the force is not the sum of an active and a passive one. least_activation: no force changes with activation
+    below it; 0 but for elastic tendons without damping.
 
     engine: the functions of the iterated paths, which CasADi does not keep alive. paths: whose lengths these are.
     """
@@ -81,6 +83,7 @@ class MuscleChain:
     moment: Any
     capacity: Any = None
     passive: Any = None
+    least_activation: float = 0.0
     dependent: tuple[str, ...] = ()
     engine: Any = field(default=None, repr=False)
     paths: "ChainPaths | None" = field(default=None, repr=False)
@@ -489,6 +492,7 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         velocity=function("velocity", moving, {"velocity": velocity}),
         force=function("force", driven, {"force": force}),
         moment=function("moment", driven, {"moment": -gradient.T @ force}),
+        least_activation=LEAST_ACTIVATION if elastic and not damping else 0.0,
         dependent=paths.dependent,
         engine=paths.engine,
         paths=paths.source,

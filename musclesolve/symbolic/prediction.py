@@ -136,7 +136,8 @@ def predicted_motion(
     Args:
         body: `ms.symbolic.skeleton(model, loads=...)`; the bodies of all contacts are among its loads.
         duration: [s].
-        muscles: `ms.symbolic.muscle_chain` of the same model.
+        muscles: `ms.symbolic.muscle_chain` of the same model. Elastic tendons are in equilibrium at a constant length
+            of the tendon: their recoil adds no velocity to the fibers.
         contacts: points that touch the ground.
         goal: function of the last frame, such as minus the height of a jump.
         start: coordinates (n,) near to which the body begins.
@@ -192,7 +193,7 @@ def predicted_motion(
         sums = MotionSums(frame, time, numbers, free, weights, program.targets, rest, activation_times)
         limited = _unknown_limits(sums, bounds)
         if found is None:
-            balanced = _balanced(frame, sums.numbers[:, 0], limited[:, 0], first, muscles.capacity is None)
+            balanced = _balanced(frame, sums.numbers[:, 0], limited[:, 0], first)
         limited[:, 0, frame.parts["c"]] = balanced[frame.parts["c"]]
         begin = np.tile(balanced, (frames, 1)) if found is None else _interpolated(frame, time, found)
         optimum = sums.minimize(np.clip(begin, *limited), iterations, 1e-6, limited)
@@ -342,11 +343,8 @@ def _unknown_limits(sums: MotionSums, bounds: Mapping[str, Array]) -> Array:
     return limits
 
 
-def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array, elastic: bool) -> Array:
-    """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k).
-
-    elastic: whether tendons are.
-    """
+def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array) -> Array:
+    """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k)."""
     y = ca.MX.sym("y", frame.size)
     rows = frame.value(y, numbers)[1]
     c, a = frame.parts["c"], frame.parts["a"]
@@ -369,8 +367,7 @@ def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array
             where="start",
             problem="near it muscles and ground hold the body nowhere at rest",
             expected="a posture whose mass center is above the contacts, which touch the ground",
-            remedy="another start, such as a shallower crouch, or wider limits of the coordinates"
-            + "; or rigid tendons: the balance of elastic ones is harder to find" * elastic,
+            remedy="another start, such as a shallower crouch, or wider limits of the coordinates",
         )
     return np.array(found["x"]).ravel()
 

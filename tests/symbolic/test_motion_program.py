@@ -273,15 +273,16 @@ def test_a_loop_with_one_free_coordinate(tmp_path):
         assert found.converged and found.certificate.motion_equations < 1e-6
 
 
-@pytest.mark.thorough
 def test_elastic_tendons_bear_the_forces(leg):
+    """Ten times as many iterations where activations may go below those that elastic tendons tell apart."""
     model, body, time, _, markers = leg
-    chain, some = ms.symbolic.muscle_chain(model, tendon="elastic"), slice(0, 5)
+    chain, some = ms.symbolic.muscle_chain(model, tendon="elastic"), slice(0, 11)
     program = ms.symbolic.motion_program(body, time[some], PLACES, markers[some], muscles=chain)
     found = program.solve(ms.symbolic.MotionWeights(jerk=300.0))
-    assert found.converged and found.certificate.motion_equations < 1e-6
+    assert found.converged and found.iterations < 50 and found.certificate.motion_equations < 1e-6
+    assert found.activation.min() > chain.least_activation - 1e-6
     arguments = found.coordinates.T, found.rates.T, found.activation.T
-    moment = np.array(chain.moment.map(5)(*arguments)).T
+    moment = np.array(chain.moment.map(11)(*arguments)).T
     np.testing.assert_allclose(moment + found.reserve, found.moment, atol=1e-6)
 
 

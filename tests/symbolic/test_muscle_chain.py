@@ -121,6 +121,19 @@ def test_derivatives_by_the_pose_are_those_of_differences(name):
     assert found["d length, order 2"] < 1e-6
 
 
+def test_below_the_least_activation_no_force_of_elastic_tendons_changes():
+    still, pose = np.zeros(3), [0.3, -0.6, 0.1]
+    force = {}
+    for name, options in {"elastic": {}, "damped": {"damping": 0.1}, "rigid": {"tendon": "rigid"}}.items():
+        chain = ms.symbolic.muscle_chain(ms.read_osim(LEG), **({"tendon": "elastic"} | options))
+        some = np.full(len(chain.muscles), 0.01)
+        force[name] = [np.array(chain.force(pose, still, share * some)) for share in (0.0, 1.0, 2.0)]
+        assert chain.least_activation == (0.01 if name == "elastic" else 0.0)
+    np.testing.assert_array_equal(force["elastic"][0], force["elastic"][1])
+    for name, (none, least, more) in force.items():
+        assert (more - least).max() > 1.0 and (name == "elastic" or (least - none).max() > 1.0)
+
+
 @pytest.mark.thorough
 def test_second_derivatives_of_elastic_forces_are_those_of_differences():
     chain = ms.symbolic.muscle_chain(subject(1.75), few("gait2392_hip"), tendon="elastic")

@@ -43,10 +43,10 @@ def jump(jumper):
         place, velocity = body.mass_center(frame.q, frame.qd)
         return -100.0 * (place[1] + casadi.fmax(velocity[1], 0.0) * velocity[1] / (2.0 * G))
 
-    def predicted(limits=LIMITS, **options):
+    def predicted(limits=LIMITS, pulling=muscles, **options):
         effort = [lambda frame: 0.1 * casadi.sumsqr(frame.activation)]
         return ms.symbolic.predicted_motion(
-            body, 0.4, muscles, contacts, minus_height, CROUCH, limits, costs=effort, **options
+            body, 0.4, pulling, contacts, minus_height, CROUCH, limits, costs=effort, **options
         )
 
     return predicted
@@ -118,6 +118,29 @@ def test_nothing_but_muscles_and_ground_moves_the_body(jumper, found):
     assert np.abs(motion.rates).max() <= 15.0 + 1e-6
     steps = np.diff(motion.activation, axis=0) / np.diff(motion.time)[:, None]
     assert -1.0 / 0.06 - 1e-4 <= steps.min() and steps.max() <= 1.0 / 0.03 + 1e-4
+
+
+def test_elastic_tendons_jump_from_a_balance_of_their_own(jumper, jump):
+    """Below the least activation nothing changes with it: with a bound of zero no balance was found."""
+    model, _, rigid, _ = jumper
+    chain = ms.symbolic.muscle_chain(model, tendon="elastic")
+    found = jump(pulling=chain, meshes=[13], largest_error=400.0)
+    motion, (mesh,) = found.motion, found.meshes
+    assert mesh.converged and mesh.in_frames < 1e-3
+    assert motion.activation.min() == pytest.approx(0.01, abs=1e-6)
+    pose, rate = motion.coordinates[:, 3:].T, motion.rates[:, 3:].T
+    force = np.array(chain.force.map(13)(pose, rate, motion.activation.T)).T
+    np.testing.assert_allclose(motion.force, force, atol=1e-6)
+    moment = np.einsum("tn,tmn->tm", force, np.array([chain.moment_arm(q) for q in pose.T]))
+    np.testing.assert_allclose(moment, motion.moment[:, 3:], atol=1e-4)
+    np.testing.assert_allclose(motion.moment[:, :3], 0.0, atol=1e-4)
+    # another pose and other forces than with rigid tendons
+    stiff = np.array(rigid.force(pose[:, 0], rate[:, 0], motion.activation[0])).ravel()
+    assert np.abs(stiff - force[0]).max() > 100.0
+    mass = sum(each.mass for each in model.masses.values())
+    push = np.trapezoid(found.contact_force[:, :, 1].sum(axis=1) / mass - G, motion.time)
+    speed = float(jumper[1].mass_center(motion.coordinates[-1], motion.rates[-1])[1][1])
+    assert speed > 0.5 and push == pytest.approx(speed, rel=0.1)
 
 
 def test_a_finer_mesh_misses_less_and_a_coarse_one_is_no_result(found, jump):
