@@ -304,7 +304,7 @@ def test_tables_of_another_rate_are_compared_at_the_nearest_frames(model, moment
 
 
 def test_what_is_no_table_of_the_model_is_refused(model, moments, tmp_path):
-    for table in (ms.run, None, {"time": TIME}):
+    for table in (model, None, {"time": TIME}):
         with refused("bad_type", "to_csv"):
             verify_solution(table, model, small_motion(model))
     zero = np.zeros(len(TIME))
