@@ -26,6 +26,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import few
+from musclesolve.constants import ELASTIC
 from musclesolve.errors import file_error
 from musclesolve.models.opensim.model import OpenSimModel
 from musclesolve.tables.cells import blocks_of, title_lines, titled_columns
@@ -79,7 +80,8 @@ class ForeignSolution:
     actuators, in newtons and newton meters in a table of forces, else controls; coordinate_of: actuator -> coordinate,
     "" if not known; left_out: columns that are none of these. program: one of OPENSIM, MOCO, CMC, CEINMS, OWN,
     UNKNOWN.
-    fiber_states: whether there are lengths of fibers.
+    fiber_states: whether there are lengths of fibers. states_elastic: whether its header states elastic tendons, as
+    this program writes them.
     """
 
     file: Path
@@ -96,11 +98,13 @@ class ForeignSolution:
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     fiber_states: bool = False
+    states_elastic: bool = False
 
     @property
     def elastic(self) -> bool:
-        """Whether tendons were elastic: by tendon forces as states, fiber lengths as states, or as always in CMC."""
-        return bool(self.normalized_force) or self.fiber_states or self.program == CMC
+        """Whether tendons were elastic: by states of tendons or fibers, by the header, or as always in CMC."""
+        stated = self.fiber_states or self.states_elastic
+        return stated or bool(self.normalized_force) or self.program == CMC
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -204,13 +208,15 @@ def read_foreign_solution(
         notes.append(f"{loads} columns of external loads are not read: the loads are part of the problem.")
     if left_out:
         notes.append(f"Columns that are neither muscle, coordinate nor actuator: {few(left_out, 6)}.")
+    program = _program(header := _header(path), table)
     return ForeignSolution(
         path,
-        _program(path, table),
+        program,
         table.time,
         **found,
         coordinate_of=coordinate_of,
         fiber_states=fiber_states,
+        states_elastic=program == OWN and f"{ELASTIC} tendons" in header,
         left_out=tuple(left_out),
         notes=tuple(notes),
     )
@@ -242,10 +248,14 @@ def _coordinate_of(actuator: str, model: OpenSimModel) -> str:
     return max(named, key=len, default="")
 
 
-def _program(path: Path, table: Table) -> str:
-    """The program that wrote a table, by marks in its header and its columns."""
+def _header(path: Path) -> str:
+    """The first lines of a table, up to the end of its header, in small letters."""
     with RowReader(path) as reader:
-        header = "\n".join(islice(iter(reader.line, None), _HEADER)).partition("endheader")[0].casefold()
+        return "\n".join(islice(iter(reader.line, None), _HEADER)).partition("endheader")[0].casefold()
+
+
+def _program(header: str, table: Table) -> str:
+    """The program that wrote a table, by marks in its header and its columns."""
     if any(name.startswith("/") for name in table.names):
         return MOCO if "num_controls" in header or "_jointset" in header else UNKNOWN
     found = [program for mark, program in _MARKS.items() if mark in header]

@@ -628,9 +628,9 @@ def verify_solution(
         least = solve(problem, body.sharing.cost, body.sharing.solver)
         if due is not None:
             least_due = solve(problem_due, body.sharing.cost, body.sharing.solver)
-    if table.fiber_states and table.activation and not table.force:
+    if (table.fiber_states or table.states_elastic) and table.activation and not table.force:
         not_computed.append(
-            "Moments of elastic tendons: the table has activations and fiber lengths. The moments above are moments "
+            "Moments of elastic tendons: the table has their activations, and no forces. The moments above are moments "
             "of rigid tendons."
         )
     if table.program == MOCO:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import typed
-from recorded_data import recorded
+from recorded_data import REPOSITORY, recorded
 from refusals import refused
 from small_model import TEXT, near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
@@ -283,6 +283,34 @@ def test_elastic_tendons_leave_the_cost_out_and_say_so(model, moments, optimum, 
     assert found.least is None and any("elastic" in sentence for sentence in found.not_computed)
     assert found.missing_moment is not None and np.abs(found.missing_moment).max() < 1e-5
     np.testing.assert_allclose(found.force, solution.force, rtol=1e-9)
+
+
+def test_tables_of_elastic_tendons_of_this_program_have_no_cost(tmp_path):
+    """Activations of elastic tendons are no optimum of rigid ones; their forces carry the moments all the same."""
+    time = np.linspace(0.0, 1.0, 101)
+    wave, names = np.sin(2.0 * np.pi * time), ("hip_flexion_r", "knee_angle_r", "ankle_angle_r")
+    poses = np.stack([0.3 * wave, 0.3 * wave - 0.5, 0.1 * wave], axis=1)
+    due = np.stack([-30.0 * wave, 20.0 * wave, 0.0 * wave - 50.0], axis=1)
+    write_mot(tmp_path / "ik.mot", Table(time, names, poses, False, tmp_path))
+    write_mot(
+        tmp_path / "id.sto", Table(time, tuple(f"{name}_moment" for name in names), due, False, tmp_path)
+    )
+    inputs = REPOSITORY / "examples" / "opensim_model" / "leg.osim", tmp_path / "ik.mot", tmp_path / "id.sto"
+    words = [*zip(("--model", "--coordinates", "--moments"), map(str, inputs), strict=True)]
+    choice = ["--cost", "activation_power", "--cutoff-hz", "none", "--no-figures", "--tendon"]
+    for tendon in ("rigid", "elastic"):
+        folder = tmp_path / tendon
+        done = typed("share", *(word for pair in words for word in pair), *choice, tendon, "-o", folder)
+        assert done.exit_code == 0, done.output
+        for ending in ("force", "activation"):
+            found = verify_solution(folder / f"ik_{ending}.sto", *inputs, cutoff_hz="none")
+            assert found.table.program == "musclesolve"
+            assert (found.facts["cost"] is None) == found.table.elastic == (tendon == "elastic")
+            missed = np.abs(found.missing_moment).max()
+            if (tendon, ending) == ("elastic", "activation"):
+                assert missed > 1.0 and any("moments of rigid tendons" in said for said in found.not_computed)
+            else:
+                assert missed < 1e-4
 
 
 def test_without_moments_the_cost_is_compared_all_the_same(model, optimum, tmp_path):

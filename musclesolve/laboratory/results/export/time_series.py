@@ -18,6 +18,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import SIDES
+from musclesolve.constants import RIGID
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
 from musclesolve.errors import file_error, input_error
 from musclesolve.laboratory.results.dataset.checked import MODEL
@@ -393,11 +394,11 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, Content]:
         "force": ("ModelForces", names, force),
         "normalized_fiber_length": ("Normalized Fiber Lengths", muscles, normal),
     }
-    files = {}
+    files, remarks = {}, [f"musclesolve {__version__}", f"{result.attrs.get('tendon', RIGID)} tendons"]
     for ending, (title, names, values) in tables.items():
         path = Path(f"{stem}_{ending}.sto")
         table = Table(time, tuple(names), values, False, path)
-        text = mot_text(path, table, decimals=8, title=title, remarks=[f"musclesolve {__version__}"])
+        text = mot_text(path, table, decimals=8, title=title, remarks=remarks)
         files[path.name] = text_content(text)
     return files
 
