@@ -578,7 +578,7 @@ def verify_solution(
             where="verify_solution(solution=...)",
             problem=f"the solution is of type {type(solution).__name__}",
             expected="the path of a table (.sto, .mot or .csv)",
-            remedy='write the numbers first: result["activation"].to_pandas().to_csv("table.csv")',
+            remedy="write the numbers into a table first: ms.export of a result, or pandas' to_csv",
         )
     table = read_foreign_solution(solution, model, quantity)
     if strength is not None:
