@@ -51,6 +51,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import SourceFrames, chosen_frames
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
+from musclesolve.trajectory import balance_kernel
 
 
 class Capacity(NamedTuple):
@@ -109,66 +110,41 @@ class Equilibrium(FiberBalance):
 
 def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
     """The muscles in states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
-    parameters, curves, stretch = muscles.parameters, muscles.curves, muscles.stretch
-    optimal = parameters.optimal_fiber_length
-    # along the tendon, kept above zero: x = (u + root) / 2 of u = L_MT - l_T
-    width = LEAST_ALONG * optimal
-    free = length - muscles.rest - stretch * z
-    root = np.hypot(free, width)
-    along = muscles.along(length, z)
-    along_z = -stretch * along / root
-    along_zz = 0.5 * np.square(stretch * width) / root**3
-    fiber = np.hypot(along, muscles.thickness)
-    cosine = along / fiber
-    bend = np.square(muscles.thickness) / fiber**3  # d cos / d along
-    fiber_z = cosine * along_z
-    fiber_zz = bend * np.square(along_z) + cosine * along_zz
-    cosine_z = bend * along_z
-    cosine_zz = bend * along_zz - 3.0 * bend * cosine / fiber * np.square(along_z)
-    along_tendon = Curved(cosine, cosine_z, cosine_zz)
-
-    # the force-velocity factor by z and y
-    fastest = parameters.max_shortening_velocity * optimal
-    speed, by_y = (velocity - stretch * y) / fastest, -stretch / fastest
-    v, v_z, v_zz = (speed * part for part in along_tendon)
-    v_y, v_zy = by_y * cosine, by_y * cosine_z
-    factor, slope, curvature = curves.velocity(v)
-    f_z, f_y = slope * v_z, slope * v_y
-    f_zz = curvature * np.square(v_z) + slope * v_zz
-    f_zy = curvature * v_z * v_y + slope * v_zy
-    f_yy = curvature * np.square(v_y)
-
-    # the capacity: this factor times the factor of z
-    g, g_z, g_zz = _product(
-        _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal), along_tendon
-    )
-    capacity = Capacity(
-        value=g * factor,
-        z=g_z * factor + g * f_z,
-        y=g * f_y,
-        zz=g_zz * factor + 2.0 * g_z * f_z + g * f_zz,
-        zy=g_z * f_y + g * f_zy,
-        yy=g * f_yy,
-    )
-    element = parameters.passive
-    span = (element.at_one - element.at_zero) * optimal
-    share = (fiber - (1.0 + element.at_zero) * optimal) / span
-    force = _product(_of_z(curves.passive(share), fiber_z / span, fiber_zz / span), along_tendon)
-    strength = element.force / parameters.max_isometric_force
+    curves = muscles.curves
+    order = curves.active, curves.velocity, curves.passive, curves.tendon
+    grids = np.array([(curve.grid.first, curve.grid.last, curve.grid.step, 0.0) for curve in order])
+    columns = np.stack([curve.column for curve in order])
+    states = [np.ascontiguousarray(array, dtype=np.float64) for array in (length, velocity, z, y)]
+    out = np.empty((balance_kernel.FIELDS, *states[2].shape))
+    cubics = [curve.cubics for curve in order]
+    balance_kernel.BALANCE.load()(_quantities(muscles), columns, grids, *cubics, *states, out)
     return Equilibrium(
-        tendon=curves.tendon(z),
-        passive=Curved(*(strength * part for part in force)),
-        capacity=capacity,
-        fiber_length=fiber,
-        fiber_length_z=fiber_z,
-        fiber_velocity=v * fastest,
-        cosine=along_tendon,
+        tendon=Curved(*out[0:3]),
+        passive=Curved(*out[3:6]),
+        capacity=Capacity(*out[6:12]),
+        fiber_length=out[12],
+        fiber_length_z=out[13],
+        fiber_velocity=out[14],
+        cosine=Curved(*out[15:18]),
     )
 
 
-def _of_z(curve: Curved, first: Array, second: Array) -> Curved:
-    """A curve of x(z) by z, with dx/dz and its derivative, (T, n)."""
-    return Curved(curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second)
+def _quantities(muscles: ElasticMuscles) -> Array:
+    """The numbers of each muscle that its balance needs, (n, 9), in the order of `balance_kernel.QUANTITIES`."""
+    parameters, element = muscles.parameters, muscles.parameters.passive
+    optimal = parameters.optimal_fiber_length
+    numbers = (
+        muscles.rest,
+        muscles.stretch,
+        LEAST_ALONG * optimal,
+        muscles.thickness,
+        optimal,
+        parameters.max_shortening_velocity * optimal,
+        1.0 + element.at_zero,
+        element.at_one - element.at_zero,
+        element.force / parameters.max_isometric_force,
+    )
+    return np.stack(np.broadcast_arrays(*numbers), axis=1)
 
 
 def _product(one: Curved, other: Curved) -> Curved:
@@ -209,18 +185,25 @@ class TimeBasis:
         before = time[0] - beyond[::-1] * (time[1] - time[0])
         after = time[-1] + beyond * (time[-1] - time[-2])
         knots = np.concatenate([before, time, after])
-        rows = np.arange(count)
-        spline = BSpline(knots, np.eye(count + 2), 3)
+        # a spline is the sum of four neighboring coefficients at most: every fourth is probed at once
+        colors = np.arange(count + 2) % 4
+        spline = BSpline(knots, np.eye(4)[colors], 3)
         third = spline.derivative(3)(0.5 * (time[[0, -2]] + time[[1, -1]]))
-        inner = np.zeros((count + 2, count))
-        inner[1:-1] = np.eye(count)
-        inner[0], inner[-1] = -third[0, 1:-1] / third[0, 0], -third[1, 1:-1] / third[1, -1]
-        first = np.clip(rows - 1, 0, count - ROW)
-        columns = first[:, None] + np.arange(ROW)
-        value, rate = (
-            (matrix @ inner)[rows[:, None], columns] for matrix in (spline(time), spline.derivative()(time))
-        )
-        return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
+        before_first, after_last = third[0, colors[:4]], third[1, colors[-4:]]
+        ends = np.zeros((2, count))
+        ends[0, :ROW], ends[1, -ROW:] = -before_first[1:] / before_first[0], -after_last[:-1] / after_last[-1]
+        first = np.clip(np.arange(count) - 1, 0, count - ROW)
+
+        def rows(probed: Array) -> Array:
+            """The factors (T, 3) of the three coefficients of each frame."""
+            own = np.take_along_axis(probed, (np.arange(count)[:, None] + np.arange(ROW)) % 4, axis=1)
+            found = own.copy()
+            found[0] = np.append(own[0, 1:], 0.0) + own[0, 0] * ends[0, :ROW]
+            found[-1] = np.append(0.0, own[-1, :-1]) + own[-1, -1] * ends[1, -ROW:]
+            return found
+
+        value, rate = rows(spline(time)), rows(spline.derivative()(time))
+        return cls(first.astype(np.intp), value, rate, knots, ends)
 
     def values(self, coefficient: Array) -> Array:
         """The values Z c, (T, n), of coefficients (T, n)."""

@@ -122,6 +122,11 @@ class SampledCurves:
         curvature = np.where(x == inside, 2.0 * c2 + 6.0 * u * c3, 0.0)
         return Curved(value + slope * (x - inside), slope, curvature)
 
+    @cached_property
+    def cubics(self) -> Array:
+        """The coefficients, four of a step side by side, (k, steps, 4)."""
+        return np.ascontiguousarray(self.coefficient.transpose(2, 1, 0))
+
     def inverse(self, y: Array) -> Array:
         """The arguments (T, n) of values (T, n) of increasing curves, from the samples; limited to the grid."""
         columns = [np.interp(y[:, i], self.value[:, k], self.grid.points) for i, k in enumerate(self.column)]
