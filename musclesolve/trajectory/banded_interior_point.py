@@ -3,7 +3,9 @@
 The slopes of the Lagrangian of certificate.py, with multipliers k of the bounds, and the misses of moments and balance
 are brought to zero, with the products of k and the distances x from the bounds equal to sigma omega > 0, where sigma
 falls to what the gap allows: Mehrotra's pair of predictor and corrector (sharing/solver/interior_point.py), a Newton
-step each. In a step the balance of tendon and fiber gives the change of the activation,
+step each. Once sigma is small and all chains are convex, a third one moves products that would leave the range
+`CENTRAL` back to it (Gondzio 1996, Comput Optim Appl 6:137-156), and is taken if it is longer; elsewhere long steps
+lead astray. In a step the balance of tendon and fiber gives the change of the activation,
 
     da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
 
@@ -27,16 +29,20 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.rate_limits import ActivationLimits
-from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra_step
-from musclesolve.trajectory import chain_kernel
+from musclesolve.sharing.solver.interior_point import Barrier
+from musclesolve.trajectory import chain_kernel, step_kernel
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem, TimeBasis
+from musclesolve.trajectory.step_kernel import Terms
 
 REACH = 24  # frames up to which the blocks of S are factored
 LARGEST = 1000  # largest number of multipliers for which S is factored as a whole and not made convex
 ALL = 60  # frames of a motion so short that all blocks of S are factored
-_ENOUGH = 1e-11
+ENOUGH, OF_PREDICTOR, OF_STEP = 1e-11, 1e-3, 1e-8
+"""Shares of the right-hand side, in the norm of the system, that conjugate gradients may leave: of a solution, of the
+predictor and of the steps of the interior point.
+"""
 _FEW_STEPS = 40
 LITTLE = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
 """Additions to the unit diagonal of the blocks of S, tried in order until these are positive definite."""
@@ -53,6 +59,8 @@ class NewtonSystem:
         self.reach = frames - 1 if frames <= ALL else REACH
         self.share = np.zeros(muscles)
         self.factors = np.zeros((muscles, frames, HALF + 1))
+        self.lanes = np.empty((frames + HALF, HALF + 1, muscles))
+        self._row, self._c = np.empty(muscles), np.empty((frames, muscles))
         self.whole: tuple[Array, Array] | None = None
         self.steps = 0
 
@@ -97,53 +105,43 @@ class NewtonSystem:
         self.whole = lu_factor(whole, check_finite=False)
         return True
 
-    def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
-        """The changes dc (T, n) and dlambda (T, m) for right-hand sides r (T, n) and b (T, m)."""
-        alone = self._along_chains(right)
-        multiplier = self._solve_coupling(short - self._moments(alone))
-        return alone + self._along_chains(self._pull(multiplier)), multiplier
+    def solve(self, right: Array, short: Array, enough: float = ENOUGH) -> tuple[Array, Array]:
+        """The changes dc (T, n) and dlambda (T, m) for right-hand sides r (T, n) and b (T, m); enough: see there."""
+        alone = np.array(right, order="C")  # solved in place
+        moments = np.empty_like(self.compliance)
+        chain_kernel.SOLVE.load()(self.basis, self.lanes, self.lever, alone, self._row, moments)
+        multiplier = self._solve_coupling(short - moments, enough)
+        self.product(multiplier)
+        return alone + self._c, multiplier
 
     def product(self, x: Array) -> Array:
         """The product S x for x (T, m)."""
-        return self.compliance * x + self._moments(self._along_chains(self._pull(x)))
-
-    def _along_chains(self, right: Array) -> Array:
-        """H_i^-1 r_i of all muscles, (T, n)."""
-        solved = right.T.copy()  # solved in place
-        chain_kernel.SOLVE.load()(self.factors, solved)
-        return solved.T
-
-    def _moments(self, c: Array) -> Array:
-        """The sum of A_i Z c_i, (T, m), for coefficients (T, n)."""
-        return np.asarray((self.lever @ self.time.values(c)[:, :, None])[:, :, 0])
-
-    def _pull(self, multiplier: Array) -> Array:
-        """Z^T A_i^T x of all muscles, (T, n), for multipliers (T, m)."""
-        pull = (multiplier[:, None] @ self.lever)[:, 0]
-        return self.time.gather(pull, np.zeros_like(pull))
+        out = np.empty_like(self.compliance)
+        product = chain_kernel.PRODUCT.load()
+        product(self.basis, self.lanes, self.lever, self.compliance, x, self._c, self._row, out)
+        return out
 
     def _keep(self, lever: Array, compliance: Array) -> None:
         self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
+        chain_kernel.SIDE_BY_SIDE.load()(self.factors, self.lanes)
         self.whole = None
 
     def blocks(self, reach: int) -> Array:
         """The lower band of S up to a reach in frames: entry (i, j) in row i - j of column j."""
         frames, moments, muscles = self.shape
-        band = np.empty((moments * (reach + 1), frames * moments))
-        inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
-        work = np.empty((moments, muscles))
+        band = np.empty((frames * moments, moments * (reach + 1)))
+        sizes = (HALF + 1, reach + HALF + 1), (reach + HALF,), (moments + 1,)
+        inverse, row, work = (np.empty((*size, muscles)) for size in sizes)
         couple = chain_kernel.COUPLE.load()
-        couple(self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work)
-        return band
+        couple(self.basis, self.lanes, self.lever, self.compliance, inverse, row, work, band)
+        return band.T
 
     def _factor_band(self, band: Array) -> bool:
         """Factor blocks of S with a unit diagonal, plus a small addition if round-off requires it."""
         from scipy.linalg import LinAlgError, cholesky_banded
 
         self.scale = 1.0 / np.sqrt(np.where(band[0] > 0.0, band[0], 1.0))
-        band *= self.scale
-        for below in range(len(band)):
-            band[below, : band.shape[1] - below] *= self.scale[below:]
+        chain_kernel.SCALE.load()(band.T, self.scale)
         if not np.isfinite(band).all():
             return False
         for little in LITTLE:
@@ -155,7 +153,7 @@ class NewtonSystem:
                 continue
         return False
 
-    def _solve_coupling(self, b: Array) -> Array:
+    def _solve_coupling(self, b: Array, enough: float) -> Array:
         """Conjugate gradients for S x = b; after many steps the reach is doubled for the next solve."""
         from scipy.linalg import cho_solve_banded, lu_solve
 
@@ -167,11 +165,11 @@ class NewtonSystem:
             return np.asarray(x * self.scale).reshape(b.shape)
 
         x = np.zeros_like(b)
-        left = np.ascontiguousarray(b)
+        left = b
         pushed = precondition(left)
         along, now = pushed.copy(), float((left * pushed).sum())
         first, self.steps = now, 0
-        while now > _ENOUGH**2 * first and self.steps < 4 * _FEW_STEPS:
+        while now > enough**2 * first and self.steps < 4 * _FEW_STEPS:
             moved = self.product(along)
             curvature = float((along * moved).sum())
             if not curvature > 0.0:
@@ -209,6 +207,10 @@ TO_BOUNDARY = 0.995
 GOOD, GOOD_ENOUGH = 1e-3, 1.0
 """Shares of the certificate's limits with which the method ends: immediately, and after steps without improvement."""
 PATIENCE = 4
+CENTRAL, AHEAD, CENTRAL_FROM = (0.3, 3.0), 0.5, 1e-3
+"""The range of products over sigma omega, how much farther than its length a step is aimed at, and the sigma over the
+size of multipliers from which on.
+"""
 CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
 NEARLY = 1e4  # a share of the limits from which on steps without convexity are tried
 STUCK, STUCK_STEPS = 0.02, 12
@@ -216,9 +218,9 @@ STUCK, STUCK_STEPS = 0.02, 12
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """The unknowns, costs over the unit of the method; barriers of z below and above, of a below and above, of limits.
+    """The unknowns, costs over the unit of the method; barrier: all bounds and limits in one table (step_kernel.py).
 
-    missing (2, T-1, n): excess of the distances from the limits of activation; length: of the last step.
+    missing (2 T - 2, n): excess of the distances from the limits of activation; length: of the last step.
     """
 
     c: Array  # spline coefficients of z, (T, n)
@@ -226,7 +228,7 @@ class Iterate:
     multiplier: Array  # lambda, (T, m)
     balance: Array  # mu, (T, n)
     missing: Array
-    barriers: tuple[Barrier, ...]
+    barrier: Barrier
     omega: Array  # (n,)
     sigma: float
     length: float = 1.0
@@ -285,7 +287,7 @@ class BandedInteriorPoint:
                 near, moved = worst < NEARLY, None
                 if near and method.system.share.any() and iteration >= next_as_is:
                     moved = method.step(x, least, convex=False)
-                    if moved is None or not better(moved, iteration):
+                    if moved is None or moved.length < STUCK or not better(moved, iteration):
                         moved, failed = None, failed + 1
                         next_as_is = iteration + PATIENCE * 2**failed
                 if moved is None:
@@ -311,43 +313,58 @@ class BandedInteriorPoint:
 class Linearized:
     """The conditions around an iterate, to first order, factored (module docstring).
 
-    capacity g; by_z, by_y: u and v; za, ya, aa: second derivatives L_za, L_ya, L_aa; limit: ratios k / x of the limits
-    of activation. Residuals of the conditions: slope_z and slope_a without the terms in mu, the imbalance and the
+    ratio, excess (2 T - 2, n): ratios k / x of the limits of activation and their missing slack; short (T, m): missing
     moments.
     """
 
     system: NewtonSystem
     limits: ActivationLimits
-    capacity: Array
-    by_z: Array
-    by_y: Array
-    za: Array
-    ya: Array
-    aa: Array
-    limit: Array
-    slope_z: Array
-    slope_a: Array
-    missing: Array
+    terms: Terms
+    ratio: Array
+    excess: Array
     short: Array
 
-    def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> tuple[Array, ...]:
-        """The changes that remove an imbalance, slopes by z, y and a (T, n), and missing moments (T, m).
+    def move(self, barrier: Barrier, push: Array, enough: float, of_y: Array | None = None) -> "Move":
+        """The changes that remove all residuals, with the bounds pushed; of_y (T, n): further slopes by the rate."""
+        system, terms = self.system, self.terms
+        of_y = np.zeros_like(terms.missing) if of_y is None else of_y
+        decays = np.ascontiguousarray(self.limits.e_a[:, 0]), np.ascontiguousarray(self.limits.e_d[:, 0])
+        known = system.basis, system.time.rate, terms, *decays, self.ratio, self.excess, push
+        right = np.empty_like(of_y)
+        step_kernel.RIGHT_SIDE.load()(*known, of_y, right, np.empty((3, right.shape[1])))
+        d_c, d_multiplier = system.solve(right, self.short, enough)
+        d_z, d_a, balance = (np.empty_like(right) for _ in range(3))
+        dx, dk = np.empty_like(push), np.empty_like(push)
+        least = step_kernel.CHANGES.load()(*known, d_c, barrier.x, barrier.k, d_z, d_a, dx, dk, balance)
+        return Move(d_c, d_z, d_a, d_multiplier, balance, dx, dk, least)
 
-        Changes of the spline coefficients c, of z and a (T, n), of the multipliers of the moments (T, m), and of mu:
-        with slopes without the terms in mu, the change of mu is the new mu.
-        """
-        basis, first = self.system.time, missing / self.capacity
+    def response(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> "Move":
+        """The changes that remove an imbalance, slopes by z, y and a (T, n), and missing moments (T, m)."""
+        terms = self.terms._replace(missing=missing, slope_z=of_z, slope_a=of_a)
+        alone = replace(self, terms=terms, excess=np.zeros_like(self.excess), short=short)
+        frames, muscles = missing.shape
+        still = np.ones((6 * frames - 2, muscles))
+        return alone.move(Barrier(still, still), np.zeros_like(still), ENOUGH, of_y)
 
-        def along_a(d_a: Array) -> Array:
-            return self.aa * d_a + self.limits.pull(self.limit * self.limits.change(d_a))
 
-        moved = of_a + along_a(first)
-        of_z, of_y = of_z + self.za * first + self.by_z * moved, of_y + self.ya * first + self.by_y * moved
-        d_c, d_multiplier = self.system.solve(-basis.gather(of_z, of_y), short)
-        d_z, d_y = basis.values(d_c), basis.rates(d_c)
-        d_a = first + self.by_z * d_z + self.by_y * d_y
-        balance = -(of_a + self.za * d_z + self.ya * d_y + along_a(d_a)) / self.capacity
-        return d_c, d_z, d_a, d_multiplier, balance
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A Newton step: changes of the coefficients c, of z and a (T, n), of the multipliers (T, m), of the distances and
+    multipliers of the barrier; balance (T, n): the new mu, where slopes have no terms in mu; least: dx / x or dk / k.
+    """
+
+    c: Array
+    z: Array
+    a: Array
+    multiplier: Array
+    balance: Array
+    dx: Array
+    dk: Array
+    least: float
+
+    def longest(self, share: float) -> float:
+        """The longest step, at most 1, that goes a share of the distance to the nearest bound."""
+        return float(-share / min(self.least, -share))
 
 
 class MotionInteriorPoint:
@@ -373,10 +390,10 @@ class MotionInteriorPoint:
         self.low, self.high = coordinate_bounds(problem, cost)
         self.width = np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
 
-    def distances(self, z: Array, a: Array, slack: Array) -> tuple[Array, ...]:
-        """Distances of z and a (T, n) from their bounds, below and above, then from the limits of activation."""
+    def distances(self, z: Array, a: Array, slack: Array) -> Array:
+        """Distances of z and a (T, n) from their bounds, below and above, then from the limits: (6 T - 2, n)."""
         lower = self.problem.lower
-        return z - self.low, self.high - z, a - lower, lower + self.width - a, slack
+        return np.concatenate([z - self.low, self.high - z, a - lower, lower + self.width - a, *slack])
 
     def start(self, z: Array) -> Iterate:
         """The first iterate: z (T, n) inside of its bounds, products sigma, without multipliers of the equations."""
@@ -396,9 +413,9 @@ class MotionInteriorPoint:
             pull = np.abs(np.einsum("tkn,tk->tn", problem.lever, expected))
             self.size = max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
         sigma = FIRST_SIGMA * self.size
-        barriers = tuple(Barrier(x, sigma / np.maximum(x, 0.1)) for x in self.distances(z, a, slack))
-        omega = np.ones(a.shape[1])
-        return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
+        x, omega = self.distances(z, a, slack), np.ones(a.shape[1])
+        barrier, nothing = Barrier(x, sigma / np.maximum(x, 0.1)), np.zeros_like(problem.moment)
+        return Iterate(c, a, nothing, np.zeros_like(a), np.concatenate(missing), barrier, omega, sigma)
 
     def near(
         self, optimum: MotionAttempt, inside: float = WARM_START_DISTANCE, ratio: float = np.inf
@@ -421,37 +438,38 @@ class MotionInteriorPoint:
         )
         of_a = by_activation + balance * state.capacity.value - limits.pull(of_limit)
         slack = np.maximum(limits.slack(a), inside)
-        barriers, multipliers = [], (of_z, -of_z, of_a, -of_a, of_limit)
-        for distance, held in zip(self.distances(z, a, slack), multipliers, strict=True):
-            x = np.maximum(distance, LEAST_DISTANCE)
-            k = np.maximum(held, inside**2 / x)
-            barriers.append(Barrier(x, np.minimum(k, ratio * x)))
-        missing, omega = limits.slack(a) - slack, np.ones(a.shape[1])
-        return Iterate(c, a, multiplier, balance, missing, tuple(barriers), omega, inside**2)
+        x = np.maximum(self.distances(z, a, slack), LEAST_DISTANCE)
+        held = np.concatenate([of_z, -of_z, of_a, -of_a, *of_limit])
+        barrier = Barrier(x, np.minimum(np.maximum(held, inside**2 / x), ratio * x))
+        missing, omega = np.concatenate(limits.slack(a) - slack), np.ones(a.shape[1])
+        return Iterate(c, a, multiplier, balance, missing, barrier, omega, inside**2)
 
     def attempt(self, x: Iterate, iterations: int) -> MotionAttempt:
         """The iterate as an attempt, in the units of the cost."""
-        z_low, z_high, _, _, limit = x.barriers
+        frames, k = len(x.a), x.barrier.k
         return MotionAttempt(
             coordinate=self.problem.basis.values(x.c),
             activation=np.clip(x.a, self.problem.lower, self.problem.upper),
             multiplier=self.unit * x.multiplier,
             balance_multiplier=self.unit * x.balance,
-            coordinate_multiplier=self.unit * (z_low.k - z_high.k),
-            limit_multiplier=self.unit * limit.k,
+            coordinate_multiplier=self.unit * (k[:frames] - k[frames : 2 * frames]),
+            limit_multiplier=self.unit * k[4 * frames :].reshape(2, frames - 1, -1),
             iterations=iterations,
             method="structured",
         )
 
     def size_of_products(self, x: Iterate) -> float:
         """The sum of all products of multipliers and distances, over sigma, in the unit of the cost."""
-        return self.unit * float(sum(np.broadcast_to(x.omega, bar.x.shape).sum() for bar in x.barriers))
+        return self.unit * float(len(x.barrier.x) * x.omega.sum())
 
     def linearize(self, x: Iterate, convex: bool = True) -> Linearized | None:
         """The linearized conditions at an iterate, with chains made convex or unchanged; None after a breakdown."""
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
         a, mu, h = x.a, x.balance, problem.mean_step
-        z_low, z_high, a_low, a_high, limit = (barrier.k / barrier.x for barrier in x.barriers)
+        ratio, frames = x.barrier.k / x.barrier.x, len(a)
+        z_low, z_high, a_low, a_high = ratio[: 4 * frames].reshape(4, *a.shape)
+        of_limits = ratio[4 * frames :]
+        limit = of_limits.reshape(2, frames - 1, -1)
 
         # slopes and second derivatives of the Lagrangian by z, its rate y and a, with the bounds of z and a
         state = problem.state(basis.values(x.c), basis.rates(x.c))
@@ -485,48 +503,58 @@ class MotionInteriorPoint:
         produced = np.einsum("tkn,tn->tk", problem.lever, tendon.value)
         short = problem.moment - produced - self.compliance * x.multiplier
         missing = state.imbalance(a)
-        terms = (capacity.value, by_z, by_y, za, ya, aa, limit)
-        return Linearized(self.system, limits, *terms, slope_z, slope_a, missing, short)
+        terms = Terms(capacity.value, by_z, by_y, za, ya, aa, slope_z, slope_a, missing)
+        return Linearized(self.system, limits, terms, of_limits, x.missing, short)
 
     def step(self, x: Iterate, least: float, convex: bool = True) -> Iterate | None:
         """One step, with sigma at least `least` and chains made convex or unchanged; None after a breakdown."""
-        limits, mu = self.problem.activation_limits, x.balance
         linear = self.linearize(x, convex)
         if linear is None:
             return None
-
-        def direction(*pushes: Array | float) -> tuple[tuple[Array, ...], Changes]:
-            of_a = linear.slope_a - pushes[2] + pushes[3] - limits.pull(pushes[4] - linear.limit * x.missing)
-            of_z = linear.slope_z - pushes[0] + pushes[1]
-            d_c, d_z, d_a, d_multiplier, new_mu = linear.move(
-                linear.missing, of_z, np.zeros_like(of_z), of_a, linear.short
-            )
-            distances = (d_z, -d_z, d_a, -d_a, limits.change(d_a) + x.missing)
-            changes = zip(x.barriers, distances, pushes, strict=True)
-            return (d_c, d_a, d_multiplier, new_mu - mu), [
-                bound.change(dx, push) for bound, dx, push in changes
-            ]
 
         # omega, near the end: the largest marginal cost of a muscle's activation in the motion; so a muscle whose
         # multipliers are small gets as near to its bounds as one whose multipliers are large
         omega = x.omega
         if x.sigma <= UNWEIGHED * self.size:
-            largest = (np.abs(linear.slope_a) + np.abs(mu * linear.capacity)).max(axis=0)
+            terms = linear.terms
+            largest = (np.abs(terms.slope_a) + np.abs(x.balance * terms.capacity)).max(axis=0)
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
-        move, barriers, t, sigma = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
-        d_c, d_a, d_multiplier, d_balance = move
-        a = x.a + t * d_a
-        nearest = LEAST_DISTANCE * float(a.max())
+        central = x.sigma <= CENTRAL_FROM * self.size and not self.system.share.any()
+        move, t, sigma = self.mehrotra(linear, x.barrier, omega, least, central)
+        a = x.a + t * move.a
+        distance = np.maximum(x.barrier.x + t * move.dx, LEAST_DISTANCE * float(a.max()))
         moved = replace(
             x,
-            c=x.c + t * d_c,
+            c=x.c + t * move.c,
             a=a,
-            multiplier=x.multiplier + t * d_multiplier,
-            balance=mu + t * d_balance,
+            multiplier=x.multiplier + t * move.multiplier,
+            balance=x.balance + t * (move.balance - x.balance),
             missing=(1.0 - t) * x.missing,
-            barriers=tuple(Barrier(np.maximum(x, nearest), k) for x, k in barriers),
+            barrier=Barrier(distance, x.barrier.k + t * move.dk),
             omega=omega,
-            sigma=float(sigma),
-            length=float(t),
+            sigma=sigma,
+            length=t,
         )
         return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None
+
+    def mehrotra(
+        self, linear: Linearized, barrier: Barrier, omega: Array, least: float, central: bool
+    ) -> tuple[Move, float, float]:
+        """The step of predictor, corrector and correction toward central products, its length, and sigma."""
+        x, k = barrier
+        push = np.zeros_like(x)
+        guess = linear.move(barrier, push, OF_PREDICTOR)
+        reach = guess.longest(1.0)
+        now, then = step_kernel.PRODUCTS.load()(x, k, guess.dx, guess.dk, reach, omega)
+        sigma = max((then / max(now, 1e-300)) ** 3 * now, least)
+        target = sigma * omega
+        step_kernel.PUSHES.load()(x, guess.dx, guess.dk, target, reach**2, push)
+        move = linear.move(barrier, push, OF_STEP)
+        length = move.longest(TO_BOUNDARY)
+        if not central:
+            return move, length, sigma
+        ahead = min(1.0, length + AHEAD)
+        step_kernel.CENTERED.load()(x, k, move.dx, move.dk, ahead, target, *CENTRAL, push)
+        other = linear.move(barrier, push, OF_STEP)
+        longer = other.longest(TO_BOUNDARY)
+        return (other, longer, sigma) if longer > length else (move, length, sigma)

@@ -15,6 +15,7 @@ up to a reach are computed exactly, from the entries of H_i^-1 next to the diago
 chains. The total work is proportional to the number of frames.
 
 A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.
+Solutions and blocks run over time with all muscles side by side (lanes), in vector registers.
 """
 
 from pathlib import Path
@@ -167,75 +168,119 @@ def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, 
 
 
 @compiled
-def solve_chain(factor: Any, x: Any) -> None:
-    """Replace x (T,) by (L D L^T)^-1 x."""
-    frames = x.size
+def solve_chains(lanes: Any, x: Any) -> None:
+    """Replace x (T, n) by (L D L^T)^-1 x of all muscles, side by side."""
+    frames, muscles = x.shape
     for j in range(frames):
-        total = x[j]
-        for p in range(1, min(HALF, j) + 1):
-            total -= factor[j, p] * x[j - p]
-        x[j] = total
-    for j in range(frames - 1, -1, -1):
-        total = x[j] / factor[j, 0]
-        for p in range(1, min(HALF, frames - 1 - j) + 1):
-            total -= factor[j + p, p] * x[j + p]
-        x[j] = total
+        here, one, two, three = x[j], x[max(j - 1, 0)], x[max(j - 2, 0)], x[max(j - 3, 0)]
+        l1, l2, l3 = lanes[j, 1], lanes[j, 2], lanes[j, 3]
+        for i in range(muscles):
+            here[i] -= l1[i] * one[i] + l2[i] * two[i] + l3[i] * three[i]
+    last = frames - 1
+    for j in range(last, -1, -1):
+        here, one, two, three = x[j], x[min(j + 1, last)], x[min(j + 2, last)], x[min(j + 3, last)]
+        inverse, l1, l2, l3 = lanes[j, 0], lanes[j + 1, 1], lanes[j + 2, 2], lanes[j + 3, 3]
+        for i in range(muscles):
+            here[i] = here[i] * inverse[i] - (l1[i] * one[i] + l2[i] * two[i] + l3[i] * three[i])
 
 
 @compiled
-def inverse_beside(factor: Any, inverse: Any) -> None:
-    """The entries (j, j + q) of X = (L D L^T)^-1 for q up to the width of `inverse` (T, width), from the last row up.
+def inverse_row(lanes: Any, j: int, width: int, inverse: Any) -> None:
+    """The entries (j, j + q), q < width, of X = (L D L^T)^-1 of all muscles, from the three rows below.
 
     From L^T X = D^-1 L^-1, whose upper triangle is the diagonal 1 / d_j:  X_jk = [j = k] / d_j - sum_p L_j+p,j X_j+p,k
-    (Takahashi et al. 1973): entries within a band depend only on entries within the band.
+    (Takahashi et al. 1973): entries within a band depend only on entries within the band. Row j stands in
+    inverse[j % 4]; rows below the last one are zero.
     """
-    frames, width = inverse.shape
-    for j in range(frames - 1, -1, -1):
-        last = min(width - 1, frames - 1 - j)
-        for q in range(last, -1, -1):
-            total = 1.0 / factor[j, 0] if q == 0 else 0.0
-            for p in range(1, min(HALF, frames - 1 - j) + 1):
-                low, high = min(j + p, j + q), max(j + p, j + q)
-                total -= factor[j + p, p] * inverse[low, high - low]
-            inverse[j, q] = total
+    muscles = inverse.shape[2]
+    l1, l2, l3 = lanes[j + 1, 1], lanes[j + 2, 2], lanes[j + 3, 3]
+    for q in range(width - 1, -1, -1):
+        one = inverse[(j + min(1, q)) % 4, abs(1 - q)]
+        two = inverse[(j + min(2, q)) % 4, abs(2 - q)]
+        three = inverse[(j + min(3, q)) % 4, abs(3 - q)]
+        here = inverse[j % 4, q]
+        for i in range(muscles):
+            here[i] = -(l1[i] * one[i] + l2[i] * two[i] + l3[i] * three[i])
+    here, reciprocal = inverse[j % 4, 0], lanes[j, 0]
+    for i in range(muscles):
+        here[i] += reciprocal[i]
 
 
 @compiled
-def response(basis: Basis, factor: Any, i: int, inverse: Any, gram: Any) -> None:
-    """The response Z H^-1 Z^T of muscle i between frames t and t + q, into gram (T, reach + 1, n)."""
-    inverse_beside(factor, inverse)
-    frames, reach = gram.shape[0], gram.shape[1] - 1
-    for t in range(frames):
-        for q in range(min(reach, frames - 1 - t) + 1):
-            f, g = basis.first[t], basis.first[t + q]
-            total = 0.0
-            for u in range(3):
-                for v in range(3):
-                    low, high = min(f + u, g + v), max(f + u, g + v)
-                    total += basis.value[t, u] * basis.value[t + q, v] * inverse[low, high - low]
-            gram[t, q, i] = total
+def blocks_of_frame(
+    basis: Basis, lever: Any, t: int, reach: int, inverse: Any, row: Any, work: Any, band: Any
+) -> None:
+    """The blocks of S between frame t and the frames t + q, into the columns of frame t of the band.
 
-
-@compiled
-def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None:
-    """The lower band of S, (m (reach + 1), T m): entry (i, j) in row i - j of column j. work: (m, n)."""
+    row (reach + 3, n): the row of Z H^-1 of frame t; work (m + 1, n).
+    """
     frames, moments, muscles = lever.shape
-    band[:, :] = 0.0
-    for t in range(frames):
-        for q in range(min(gram.shape[1], frames - t)):
-            for k in range(moments):
-                for i in range(muscles):
-                    work[k, i] = gram[t, q, i] * lever[t, k, i]
-            for k in range(moments):
-                for other in range(moments):
-                    below = (t + q) * moments + other - t * moments - k
-                    if below >= 0:
-                        total = 0.0
-                        for i in range(muscles):
-                            total += work[k, i] * lever[t + q, other, i]
-                        band[below, t * moments + k] = total
+    f = basis.first[t]
+    b0, b1, b2 = basis.value[t, 0], basis.value[t, 1], basis.value[t, 2]
+    for c in range(reach + 3):
+        x0, x1, x2 = (
+            inverse[f % 4, c],
+            inverse[(f + min(1, c)) % 4, abs(c - 1)],
+            inverse[(f + min(2, c)) % 4, abs(c - 2)],
+        )
+        out = row[c]
+        for i in range(muscles):
+            out[i] = b0 * x0[i] + b1 * x1[i] + b2 * x2[i]
+    gram = work[moments]
+    for q in range(min(reach, frames - 1 - t) + 1):
+        c = basis.first[t + q] - f
+        b0, b1, b2 = basis.value[t + q, 0], basis.value[t + q, 1], basis.value[t + q, 2]
+        r0, r1, r2 = row[c], row[c + 1], row[c + 2]
+        for i in range(muscles):
+            gram[i] = b0 * r0[i] + b1 * r1[i] + b2 * r2[i]
         for k in range(moments):
-            band[0, t * moments + k] += compliance[t, k]
+            arm, out = lever[t, k], work[k]
+            for i in range(muscles):
+                out[i] = gram[i] * arm[i]
+        for k in range(moments):
+            one, column = work[k], band[t * moments + k]
+            for other in range(k if q == 0 else 0, moments):
+                arm, total = lever[t + q, other], 0.0
+                for i in range(muscles):
+                    total += one[i] * arm[i]
+                column[q * moments + other - k] = total
+
+
+@compiled
+def pull_back(basis: Basis, lever: Any, multiplier: Any, out: Any, row: Any) -> None:
+    """Z^T A_i^T x of all muscles, (T, n), for multipliers x (T, m); row: (n,)."""
+    frames, moments, muscles = lever.shape
+    out[:, :] = 0.0
+    for t in range(frames):
+        row[:] = 0.0
+        for k in range(moments):
+            arm, x = lever[t, k], multiplier[t, k]
+            for i in range(muscles):
+                row[i] += x * arm[i]
+        f = basis.first[t]
+        o0, o1, o2 = out[f], out[f + 1], out[f + 2]
+        b0, b1, b2 = basis.value[t, 0], basis.value[t, 1], basis.value[t, 2]
+        for i in range(muscles):
+            o0[i] += b0 * row[i]
+            o1[i] += b1 * row[i]
+            o2[i] += b2 * row[i]
+
+
+@compiled
+def moments_of(basis: Basis, lever: Any, c: Any, out: Any, row: Any) -> None:
+    """The sum of A_i Z c_i, (T, m), for coefficients c (T, n); row: (n,)."""
+    frames, moments, muscles = lever.shape
+    for t in range(frames):
+        f = basis.first[t]
+        c0, c1, c2 = c[f], c[f + 1], c[f + 2]
+        b0, b1, b2 = basis.value[t, 0], basis.value[t, 1], basis.value[t, 2]
+        for i in range(muscles):
+            row[i] = b0 * c0[i] + b1 * c1[i] + b2 * c2[i]
+        for k in range(moments):
+            arm, total = lever[t, k], 0.0
+            for i in range(muscles):
+                total += arm[i] * row[i]
+            out[t, k] = total
 
 
 def factor(basis, nodes, share, band, out):
@@ -258,17 +303,58 @@ def factor_as_is(basis, nodes, band, out):
     return negative
 
 
-def couple(basis, factors, lever, compliance, inverse, gram, band, work):
-    """The band of S for levers (T, m, n) by the tendon coordinate."""
-    for i in range(factors.shape[0]):
-        response(basis, factors[i], i, inverse, gram)
-    blocks(lever, compliance, gram, band, work)
+def side_by_side(factors, lanes):
+    """Factors (n, T, 4) as lanes (T + 3, 4, n): 1 / D and L, with zeros beyond the first and the last frame."""
+    muscles, frames, width = factors.shape
+    lanes[frames:] = 0.0
+    for j in range(frames):
+        for p in range(width):
+            for i in range(muscles):
+                lanes[j, p, i] = 1.0 / factors[i, j, 0] if p == 0 else factors[i, j, p] if p <= j else 0.0
 
 
-def solve(factors, x):
-    """Replace x (n, T) by H_i^-1 x_i of all muscles."""
-    for i in range(factors.shape[0]):
-        solve_chain(factors[i], x[i])
+def couple(basis, lanes, lever, compliance, inverse, row, work, band):
+    """The columns (T m, m (reach + 1)) of the lower band of S, for levers (T, m, n) by the tendon coordinate.
+
+    inverse (4, reach + 4, n), row (reach + 3, n), work (m + 1, n): for work.
+    """
+    frames, moments, _ = lever.shape
+    reach = row.shape[0] - 3
+    band[:, :] = 0.0
+    inverse[:, :, :] = 0.0
+    t = frames - 1
+    for j in range(frames - 1, -1, -1):
+        inverse_row(lanes, j, inverse.shape[1], inverse)
+        while t >= 0 and basis.first[t] == j:
+            blocks_of_frame(basis, lever, t, reach, inverse, row, work, band)
+            for k in range(moments):
+                band[t * moments + k, 0] += compliance[t, k]
+            t -= 1
+
+
+def scale(columns, factor):
+    """Multiply the entry (i, j) of a lower band, in columns (N, width), by the factors (N,) of i and j."""
+    size = columns.shape[0]
+    for j in range(size):
+        column, below = columns[j], factor[j:]
+        for p in range(min(columns.shape[1], size - j)):
+            column[p] *= factor[j] * below[p]
+
+
+def product(basis, lanes, lever, compliance, x, c, row, out):
+    """The product S x, (T, m), of x (T, m); c (T, n): H^-1 Z^T A^T x. row: (n,)."""
+    pull_back(basis, lever, x, c, row)
+    solve_chains(lanes, c)
+    moments_of(basis, lever, c, out, row)
+    for t in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            out[t, k] += compliance[t, k] * x[t, k]
+
+
+def solve(basis, lanes, lever, x, row, moments):
+    """Replace x (T, n) by H_i^-1 x_i of all muscles; moments (T, m): the sum of A_i Z x_i."""
+    solve_chains(lanes, x)
+    moments_of(basis, lever, x, moments, row)
 
 
 _BASIS = tuple_of(Basis, "i1 r2 r2")
@@ -279,5 +365,8 @@ _on_disk = on_disk(
 )
 FACTOR = _on_disk(factor, _BASIS, _NODES, "r1 r2 r3")
 FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, "r2 r3")
-COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r2 r3 r2 r2")
-SOLVE = _on_disk(solve, "r3 r2")
+SIDE_BY_SIDE = _on_disk(side_by_side, "r3 r3")
+COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r3 r2 r2 r2")
+SCALE = _on_disk(scale, "r2 r1")
+PRODUCT = _on_disk(product, _BASIS, "r3 r3 r2 r2 r2 r1 r2")
+SOLVE = _on_disk(solve, _BASIS, "r3 r3 r2 r1 r2")

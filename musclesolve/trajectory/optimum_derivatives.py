@@ -80,10 +80,10 @@ class OptimumDerivatives:
             )
             # of all parameters, moments at fixed z depend on strength alone
             short = -np.einsum("tkn,n->tk", pull, direction[QUANTITIES.index("max_isometric_force")])
-            _, d_z, d_a, d_multiplier, _ = self.linear.move(missing, of_z, of_y, of_a, short)
-            change.activation[number] = d_a
-            change.fiber_length[number] = longer + self.state.fiber_length_z * d_z
-            change.reserve[number] = self.problem.compliance * self.unit * d_multiplier
+            moved = self.linear.response(missing, of_z, of_y, of_a, short)
+            change.activation[number] = moved.a
+            change.fiber_length[number] = longer + self.state.fiber_length_z * moved.z
+            change.reserve[number] = self.problem.compliance * self.unit * moved.multiplier
         return change
 
     def _differences(self, cost: MotionCost, name: str) -> tuple[Array, Array, Array, Array, Array]:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musclesolve.trajectory import chain_kernel
+from musclesolve.trajectory.chain_kernel import HALF
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 80), st.integers(1, 4))
 QUICK = settings(max_examples=30, derandomize=True)
@@ -41,10 +42,13 @@ def test_solutions_are_those_of_the_dense_matrix(shape):
     factors, negative = chains.factors()
     assert negative == 0
     right = np.random.default_rng(seed).normal(size=(muscles, frames))
-    found = right.copy()
-    chain_kernel.SOLVE.load()(factors, found)
+    found, lanes = np.array(right.T, order="C"), np.empty((frames + HALF, HALF + 1, muscles))
+    chain_kernel.SIDE_BY_SIDE.load()(factors, lanes)
+    chain_kernel.SOLVE.load()(
+        chains.basis, lanes, chains.lever, found, np.empty(muscles), np.empty((frames, 1))
+    )
     for i in range(muscles):
-        assert close(found[i], np.linalg.solve(chains.matrix(i), right[i]))
+        assert close(found[:, i], np.linalg.solve(chains.matrix(i), right[i]))
 
 
 def test_convex_chains_stay_as_they_are():

@@ -19,7 +19,7 @@ def system_of(chains: Chains) -> NewtonSystem:
     _, moments, muscles = chains.shape
     system = NewtonSystem(chains.time, chains.step, moments, muscles)
     system.factors, _ = chains.factors()
-    system.lever, system.compliance = chains.lever, chains.compliance
+    system._keep(chains.lever, chains.compliance)
     return system
 
 
