@@ -60,11 +60,11 @@ def pytest_sessionstart() -> None:
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
         from musclesolve.dynamics.kernel import entry as contact
         from musclesolve.muscles.paths.kernel import entry as paths
-        from musclesolve.trajectory import chain_kernel
+        from musclesolve.trajectory import balance_kernel, chain_kernel, step_kernel
 
         for function in (contact.SOLVE, contact.RESIST, contact.TOUCH):
             function.load()
-        load_all(paths, chain_kernel)
+        load_all(paths, chain_kernel, balance_kernel, step_kernel)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
