@@ -6,8 +6,7 @@ The bundled stride with noise on its markers and, with --skin-mm, slow sliding o
 nearest poses, a filter of 6 Hz without delay, splines, inverse dynamics, sharing. `program`:
 `ms.symbolic.motion_program` without muscles, for each expected jerk, then sharing; with --muscles also with them.
 Errors are root mean squares to the truth, of the moments of the legs [N m] and of the forces [N], eight frames at
-each end left out; the residual [N, N m] is of the pelvis. `left out`: distance of a quarter of the markers, which the
-program did not have, from their measured places [mm]: the jerk that it would choose is the one where this is least.
+each end left out; the residual [N, N m] is of the pelvis. `benchmarks.smoothness` leaves markers out to find the jerk.
 
 --sizes prints other numbers instead, of the programs with torques alone, with muscles, and with rows of activation
 rates: unknowns, rows, nonzeros of the Jacobian and of the lower triangle of the Hessian, iterations of Ipopt, and the
@@ -147,29 +146,25 @@ def report(stride: Stride, jerks: list[float], muscles: bool) -> None:
     poses = program.nearest_poses()
     rate = (FRAMES - 1) / stride.time[-1]
     filtered = filtfilt(*butter(2, CUTOFF_HZ / 0.802 / (0.5 * rate)), poses, axis=0)
-    columns = "way", "iterations", "s", "moments", "forces", "pelvis", "left out", "between frames"
+    columns = "way", "iterations", "s", "moments", "forces", "pelvis", "between frames"
     table = Table(*columns, title="errors of one stride of a known truth")
     table.add_row(
         "one after the other",
         *("", ""),
         *stride.row(*stride.with_forces(ms.dynamics.differentiate(stride.model, stride.time, filtered))),
     )
-    quarter = np.random.default_rng(1).integers(0, 4, stride.measured.shape[:2]) == 0
     start = None
     for jerk in jerks:
         weights = ms.symbolic.MotionWeights(jerk=jerk)
         began = perf_counter()
         start = program.solve(weights, poses if start is None else start)
         seconds = perf_counter() - began
-        without = program.solve(weights, start, without=quarter)
-        missed = 1e3 * rms((without.markers - stride.measured)[quarter])
         motion = motion_from(stride.model, stride.time, start.coordinates, start.rates, start.accelerations)
         table.add_row(
             f"program, jerk {jerk:g}",
             str(start.iterations),
             f"{seconds:.0f}",
             *stride.row(*stride.with_forces(motion)),
-            f"{missed:.3f}",
             f"{start.certificate.between_frames:.2f}",
         )
         if whole is not None:
@@ -180,7 +175,6 @@ def report(stride: Stride, jerks: list[float], muscles: bool) -> None:
                 str(joint.iterations),
                 f"{perf_counter() - began:.0f}",
                 *stride.row(joint.moment, joint.force),
-                "",
                 f"{joint.certificate.between_frames:.2f}",
             )
     Console(width=120).print(table)
