@@ -92,8 +92,10 @@ def report_stride(stride: Stride, jerks: Sequence[float]) -> None:
     for row in smoothness(program, jerks, folds(stride.time, len(stride.places)), program.nearest_poses()):
         found = row.motion
         moved = motion_from(stride.model, stride.time, found.coordinates, found.rates, found.accelerations)
-        errors = zip(stride.with_forces(moved), stride.truth, (stride.legs, slice(None)), strict=True)
-        truth.append([rms((one - other)[INNER][:, columns]) for one, other, columns in errors])
+        moments, forces = (
+            (one - true)[INNER] for one, true in zip(stride.with_forces(moved), stride.truth, strict=True)
+        )
+        truth.append([rms(moments[:, stride.legs]), rms(forces)])
         rows.append(row)
     show(rows, {"moments": [each[0] for each in truth], "forces": [each[1] for each in truth]})
 
