@@ -227,6 +227,8 @@ class Problem:
         arrays = {name: getattr(self, name) for name in PER_FRAME}
         try:
             source = chosen_frames(self.source_frames, self.n_frames, which)
+            if np.array_equal(source[0], self.frame_number):
+                return self
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}
         except IndexError as reason:
             raise input_error("bad_range", where="Problem.frames", problem=str(reason)) from None

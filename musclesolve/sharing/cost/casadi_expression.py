@@ -52,8 +52,8 @@ PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT
 TENTH, LARGEST_SLOPE = 0.1, 1e200
 """Share of the activations at which a slope must be a normal float, and the slope at which products of it overflow."""
 
-FRAMES_AT_ONCE = 16
-"""Number of frames in one call of a CasADi function."""
+FRAMES_AT_ONCE, MANY = 16, 64
+"""Number of frames in one call of a CasADi function, and from which its instructions run compiled (kernel/tape.py)."""
 
 
 class Data(SimpleNamespace):
@@ -391,7 +391,8 @@ class ExpressionCost(Cost):
             InputError: one is negative, though the cost is declared convex.
         """
         curvature = self._evaluate("diagonal", problem, activation)
-        if self.convex and (bad := bends_down(self.term_gradient(problem, activation), curvature)).any():
+        downward = self.convex and bool((curvature < 0.0).any())
+        if downward and (bad := bends_down(self.term_gradient(problem, activation), curvature)).any():
             frame, muscle = np.argwhere(bad)[0]
             reason = (
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
@@ -498,7 +499,7 @@ class ExpressionCost(Cost):
             for name, array in zip(names, numbers, strict=True)
         ]
         with CASADI:
-            function = _over_frames(self, shapes_of(numbers), "change")
+            function = _over_frames(self, shapes_of(numbers), "change", FRAMES_AT_ONCE)
             return np.stack(
                 [
                     function(activation, *numbers, *(part[k] for part in moving))
@@ -514,12 +515,13 @@ class ExpressionCost(Cost):
         numbers = self.term_parameters(problem)
         arrays, shapes = (activation, *numbers), shapes_of(numbers)
         with CASADI:
-            function = _over_frames(self, shapes, what)
             counts = _depends(self, shapes, what)
             if any(array.strides[0] for array, count in zip(arrays, counts, strict=True) if count):
-                return function(*arrays)
+                tape = _tape(self, shapes, what) if frames >= MANY else None
+                return (tape or _over_frames(self, shapes, what, FRAMES_AT_ONCE))(*arrays)
             # the same in every frame, as second derivatives of squares with constant weights
-            return np.repeat(function(*(array[:1] for array in arrays)), frames, axis=0)
+            alike = _over_frames(self, shapes, what, 1)(*(array[:1] for array in arrays))
+            return np.broadcast_to(alike, (frames, alike.shape[1]))
 
 
 @lru_cache(maxsize=64)
@@ -558,15 +560,15 @@ def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
 class _OverFrames:
     """A CasADi function of one frame, evaluated in many; it reads and writes the memory of arrays of its own."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, at_once: int) -> None:
         from musclesolve._util.casadi_module import casadi
 
         symbols = function.sx_in()
         dense = casadi.Function("dense", symbols, [casadi.densify(function(*symbols))])
-        self._function = dense.map(FRAMES_AT_ONCE)
+        self._function = dense.map(at_once)
         self._buffer, self._run = self._function.buffer()  # hold no reference to each other
-        self._arguments = [np.zeros((FRAMES_AT_ONCE, symbol.numel())) for symbol in symbols]
-        self._values = np.zeros((FRAMES_AT_ONCE, dense.numel_out(0)))
+        self._arguments = [np.zeros((at_once, symbol.numel())) for symbol in symbols]
+        self._values = np.zeros((at_once, dense.numel_out(0)))
         for k, argument in enumerate(self._arguments):
             self._buffer.set_arg(k, memoryview(argument.reshape(-1)))  # type: ignore[arg-type, call-arg]
         self._buffer.set_res(0, memoryview(self._values.reshape(-1)))  # type: ignore[arg-type, call-arg]
@@ -574,8 +576,8 @@ class _OverFrames:
     def __call__(self, *arrays: Array) -> Array:
         """Values (T, v) at arrays (T, ...), which take the places of the symbols."""
         values = np.empty((len(arrays[0]), self._values.shape[1]))
-        for start in range(0, len(values), FRAMES_AT_ONCE):
-            part = slice(start, start + FRAMES_AT_ONCE)
+        for start in range(0, len(values), len(self._values)):
+            part = slice(start, start + len(self._values))
             count = len(values[part])
             for argument, array in zip(self._arguments, arrays, strict=True):
                 argument[:count] = columns(array[part])
@@ -592,6 +594,19 @@ def _depends(cost: ExpressionCost, shapes: Shapes, what: str) -> tuple[bool, ...
 
 
 @lru_cache(maxsize=64)
-def _over_frames(cost: ExpressionCost, shapes: Shapes, what: str) -> _OverFrames:
-    """One of `_functions` for many frames; used within the lock of CasADi alone."""
-    return _OverFrames(_functions(cost, shapes)[what])
+def _over_frames(cost: ExpressionCost, shapes: Shapes, what: str, at_once: int) -> _OverFrames:
+    """One of `_functions`, for some frames at once; used within the lock of CasADi alone."""
+    return _OverFrames(_functions(cost, shapes)[what], at_once)
+
+
+@lru_cache(maxsize=64)
+def _tape(cost: ExpressionCost, shapes: Shapes, what: str) -> Any:
+    """One of `_functions` as compiled code runs it; None without compiled code for its operations."""
+    from musclesolve._util.casadi_module import casadi
+    from musclesolve.sharing.solver.kernel_problem import compiles
+
+    if not compiles():
+        return None
+    from musclesolve.sharing.kernel.tape import Tape
+
+    return Tape.of(casadi, _functions(cost, shapes)[what])

@@ -27,6 +27,8 @@ from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbo
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
+BLOCK = 256
+"""Frames whose second derivatives are in memory at once."""
 LINES, PARTS = 16, 8
 """Largest number of frames whose lines to the bounds are looked at, and number of parts of a line."""
 DIFFERENCE_STEP = 1e-3
@@ -57,7 +59,8 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
         if _says_convex(part):
             moved = np.vstack([np.eye(few.n_muscles), np.ones(few.n_muscles)])
             which = np.repeat(np.arange(POINTS), len(moved))
-            _check_tangents(few.frames(which), part, activation[which], np.tile(moved, (POINTS, 1)))
+            slope = part.term_gradient(few, activation)[which]
+            _check_tangents(few.frames(which), part, activation[which], slope, np.tile(moved, (POINTS, 1)))
     check_solution(few, cost, activation, "a point")
 
 
@@ -72,10 +75,12 @@ def check_solution(problem: Problem, cost: Cost, activation: Array, point: str =
     _check_finite(cost, "its value", value, ~np.isfinite(value), activation)
     for part in single_costs(cost):
         if _says_convex(part):
-            _check_curvature(problem, part, activation)
+            with np.errstate(all="ignore"):
+                slope = part.term_gradient(problem, activation)
+            _check_curvature(problem, part, activation, slope)
             # another muscle in each frame: all of them would cost more than the solution
             moved = np.eye(problem.n_muscles)[np.arange(len(activation)) % problem.n_muscles]
-            _check_tangents(problem, part, activation, moved)
+            _check_tangents(problem, part, activation, slope, moved)
             _check_lines(problem, part, activation, point)
     return value
 
@@ -99,13 +104,13 @@ def _not_convex(cost: Cost, reason: str) -> InputError:
     )
 
 
-def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Array) -> None:
+def _check_tangents(problem: Problem, cost: Cost, activation: Array, slope: Array, moved: Array) -> None:
     """Check that tangents at activations (T, n) lie below the cost at the bounds of the muscles `moved` (T, n), 1 or 0.
 
     f(b) >= f(a) + f'(a) (b - a) is what convex means; kinks and jumps, which have no second derivative, break it too.
     """
     with np.errstate(all="ignore"):
-        value, slope = cost.term_value(problem, activation), cost.term_gradient(problem, activation)
+        value = cost.term_value(problem, activation)
         steps = [moved * (bound - activation) for bound in (problem.lower, problem.upper)]
         ends = [cost.term_value(problem, activation + step) for step in steps]
         rounding = TINY_SHARE * np.fmax(np.abs(ends[0]), np.abs(ends[1])) + np.finfo(float).tiny
@@ -182,15 +187,14 @@ def check_expression(problem: Problem, cost: Cost) -> None:
         raise input_error("bad_cost", where=where, problem=fault, expected=expected, remedy=remedy)
 
 
-def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
+def _check_curvature(problem: Problem, cost: Cost, activation: Array, slope: Array) -> None:
     """Refuse a cost that bends downward at activations (T, n), in a muscle or along some direction."""
-    exact, slope = isinstance(cost, ExpressionCost), cost.term_gradient(problem, activation)
-    width = problem.upper - problem.lower
+    exact, width = isinstance(cost, ExpressionCost), problem.upper - problem.lower
     curvatures, moves = [], [width]
     if "coupled" in cost.needs:
-        hessian = cost.term_hessian(problem, activation)
-        if exact and _surely_convex(slope, hessian):
+        if exact and _surely_convex(problem, cost, activation, slope):
             return
+        hessian = cost.term_hessian(problem, activation)
         known = np.isfinite(hessian).all(axis=(1, 2), keepdims=True)
         values, vectors = np.linalg.eigh(np.where(known, hessian, 0.0))
         curvatures.append(values)
@@ -222,20 +226,27 @@ def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
             raise _not_convex(cost, f"its {shown} {curvature[bad].min():g}")
 
 
-def _surely_convex(slope: Array, hessian: Array) -> bool:
-    """Return whether no direction bends downward by `bends_down`, by Cholesky factors of second derivatives (T, n, n).
+def _surely_convex(problem: Problem, cost: Cost, activation: Array, slope: Array) -> bool:
+    """Return whether no direction bends downward by `bends_down` at activations (T, n).
 
-    Eigenvalues take thirty times as long. No eigenvalue is smaller than the largest entry of the diagonal in size.
+    No eigenvalue is negative where the diagonal outweighs its row (Gershgorin), or where Cholesky factors exist:
+    eigenvalues themselves take thirty times as long. None is smaller than the largest entry of the diagonal in size.
     """
-    size = np.abs(np.einsum("tii->ti", hessian)).max(axis=1)
-    steep = np.abs(slope).max(axis=1)
-    raised = SLACK * np.fmax(size, np.where(np.isfinite(steep), steep, 0.0))
-    if not (np.isfinite(hessian).all() and (raised > 0.0).all()):
-        return False
-    try:
-        np.linalg.cholesky(hessian + raised[:, None, None] * np.eye(hessian.shape[1]))
-    except np.linalg.LinAlgError:
-        return False
+    for first in range(0, len(activation), BLOCK):
+        block = slice(first, first + BLOCK)
+        hessian = cost.term_hessian(problem.frames(block), activation[block])
+        diagonal, steep = np.einsum("tii->ti", hessian), np.abs(slope[block]).max(axis=1)
+        raised = SLACK * np.fmax(np.abs(diagonal).max(axis=1), np.where(np.isfinite(steep), steep, 0.0))
+        if not (np.isfinite(hessian).all() and (raised > 0.0).all()):
+            return False
+        if hessian.strides[0] == 0:
+            hessian, raised, diagonal = hessian[:1], raised.min(keepdims=True), diagonal[:1]
+        outweighed = np.abs(hessian).sum(axis=2) > diagonal + np.abs(diagonal)
+        left = np.flatnonzero(outweighed.any(axis=1))
+        try:
+            np.linalg.cholesky(hessian[left] + raised[left, None, None] * np.eye(hessian.shape[1]))
+        except np.linalg.LinAlgError:
+            return False
     return True
 
 

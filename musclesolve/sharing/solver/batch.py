@@ -104,9 +104,6 @@ class Vectorized:
         by_newton = not cost.needs <= {"separable", "rows"} or not cost.built_in
         attempt = newton(problem, cost, self.tolerance) if by_newton else climb(problem, cost)
         missed = attempt.claim == Status.SOLVER_FAILED
-        if by_newton:
-            ends = attempt.activation, attempt.reserve, attempt.multiplier
-            missed |= (attempt.claim == Status.SOLVED) & ~certify(problem, cost, *ends).holds
         left = np.flatnonzero(missed)
         if "coupled" in cost.needs:
             method: Solver | None = next_able(self.name, cost)

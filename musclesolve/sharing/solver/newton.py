@@ -18,11 +18,12 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.sharing.certificate import certify
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Term
 from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
-from musclesolve.sharing.kernel.constants import ALONE
+from musclesolve.sharing.kernel.constants import ALONE, GAP, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import reserve_terms, row_size
 from musclesolve.sharing.solver.kernel_problem import KernelOptions, KernelProblem, claimed
@@ -36,6 +37,7 @@ ENOUGH = 1e-11  # sum of |e_i| over the range of activations, over the sum of |g
 NOISE = 1e-14  # slope along a step, and e, that are round-off, as a share of the terms of the slopes
 MOST_ROUNDS, MOST_STEPS = 40, 250  # programs of a frame, and steps of the kernel in each
 LOOSE = 1e-9  # tolerance of the first activations
+BY_FAR = 0.1  # share of the limits of a certificate that straight lines must meet
 WITHIN = 0.01  # share of the limits of constraints at the end
 TOO_LONG, SHORTEST, MOST_CUTS = 0.5, 0.1, 8
 BLOCK, MOST_DENSE, MOST_NUMBERS = 256, 500, 2_000_000
@@ -60,7 +62,7 @@ def newton(problem: Problem, cost: Cost, tolerance: float) -> Attempt:
         block = _dense_block(problem.n_muscles)
     for first in range(0, problem.n_frames, block):
         which = np.arange(first, min(first + block, problem.n_frames))
-        part = problem.frames(which)
+        part = problem.frames(slice(first, first + block))
         squares = KernelProblem.from_problem(part, ActivationPower())
         if squares is None:  # numba compiles nothing, or there are too many muscles
             return attempt
@@ -82,10 +84,11 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
     slope, s = cost.gradient(part, a), _borne(part, a)
     for round_ in range(1, MOST_ROUNDS + 1):
         bend = model.of(part, cost, a, slope)
-        step: Attempt = bend.minimize(part, slope, a, options)
+        bent = bend.times(a)
+        step: Attempt = bend.minimize(part, slope - bent, a, options)
         x, there, width = step.activation, _borne(part, step.activation), part.upper - part.lower
         d, ahead, length = x - a, cost.gradient(part, x), np.ones(len(x))
-        terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bend.times(a)), there - s
+        terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bent), there - s
         noise = NOISE * (terms * width).sum(axis=1)
         weight, _ = reserve_terms(part)
         before = (slope * d).sum(axis=1) + (weight * s * moved).sum(axis=1)
@@ -104,17 +107,42 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
         done = found & (length == 1.0) & (error <= enough)
         if done.any():
             step.iterations[:] = round_
+            doubt = np.flatnonzero(done & ~_surely_certified(part, ahead, step))
+            if doubt.size:
+                ends = (getattr(step, name)[doubt] for name in ("activation", "reserve", "multiplier"))
+                missed = ~certify(part.frames(doubt), cost, *ends).holds
+                step.claim[doubt[missed]] = Status.SOLVER_FAILED
             for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
                 getattr(attempt, name)[number[done]] = getattr(step, name)[done]
         going = found & ~done & np.isfinite(ahead).all(axis=1)
         if not going.any():
             break
         which = np.flatnonzero(going)
-        if len(which) < len(going):
-            part = part.frames(which)
+        part = part.frames(which)
         number, a, slope = number[which], x[which], ahead[which]
         s = _borne(part, a)
     return attempt
+
+
+def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
+    """Return where the certificate holds by far, (T,), by slopes (T, n) at the result and by straight lines alone.
+
+    Excess and misses are bounds on those of certificate.py, round-off included.
+    """
+    if problem.reserve_weight is not None:
+        return np.zeros(len(slope), bool)
+    x, size, multiplier = found.activation, np.abs(problem.moment_matrix), np.abs(found.multiplier)
+    off = slope - problem.pull(found.multiplier)
+    of_row = np.matmul(size, x[:, :, None])[:, :, 0] + np.abs(problem.moment)
+    of_muscle = np.matmul(multiplier[:, None, :], size)[:, 0, :] + np.abs(slope)
+    rounded = (problem.n_muscles + problem.n_dof) * np.finfo(float).eps
+    excess = np.where(off > 0.0, off * (x - problem.lower), -off * (problem.upper - x))
+    excess += rounded * of_muscle * (problem.upper - problem.lower)
+    miss = np.abs(problem.produced(x) - problem.moment) + rounded * of_row
+    unit = BY_FAR * (np.abs(slope) * x).sum(axis=1)
+    near = (miss <= BY_FAR * TOLERANCE * np.maximum(1.0, np.abs(problem.moment))).all(axis=1)
+    sure = near & (excess.sum(axis=1) <= GAP * unit) & ((multiplier * miss).sum(axis=1) <= TOLERANCE * unit)
+    return np.asarray(sure)
 
 
 class ConstrainedFrames(Protocol):
@@ -180,7 +208,7 @@ def _minimize_within(frames: ConstrainedFrames, start: Array, count: int) -> tup
     jacobian, value = frames.jacobian(a), frames.value(a)
     for round_ in range(1, MOST_ROUNDS + 1):
         part = frames.problem
-        hessian = np.array(frames.cost.hessian(part, a))
+        hessian = np.array(frames.cost.hessian(part, a), order="C")
         for j, bend in enumerate(bends):
             hessian -= mu[:, j, None, None] * bend
         wide, size = frames.as_moments(a, jacobian, value)
@@ -196,7 +224,7 @@ def _minimize_within(frames: ConstrainedFrames, start: Array, count: int) -> tup
         place = np.clip(np.divide(rest, room, out=np.zeros_like(rest), where=room != 0.0), 0.0, 1.0)
         there = np.concatenate([a, place], axis=1)
         model = _Dense.eased(whole, beside)
-        step = model.minimize(wide, beside, there, None)
+        step = model.minimize(wide, beside - model.times(there), there, None)
         x, mu = (
             np.clip(step.activation[:, :count], part.lower, part.upper),
             step.multiplier[:, part.n_dof :] / size,
@@ -238,10 +266,10 @@ class _Diagonal(NamedTuple):
     def times(self, d: Array) -> Array:
         return self.bend * d
 
-    def minimize(self, problem: Problem, slope: Array, a: Array, options: KernelOptions) -> Attempt:
-        """The optimum of the program, by the kernel."""
+    def minimize(self, problem: Problem, linear: Array, a: Array, options: KernelOptions) -> Attempt:
+        """The optimum of the program with a linear term (T, n) beside the second derivatives, by the kernel."""
         size: Any = 1.0 if problem.reserve_weight is not None else self.bend.max(axis=1, keepdims=True)
-        tangent = Term(Power(2.0), np.sqrt(0.5 * self.bend / size), a - slope / self.bend)
+        tangent = Term(Power(2.0), np.sqrt(0.5 * self.bend / size), -linear / self.bend)
         program: Any = KernelProblem.from_problem(problem, ActivationPower(), (tangent,))
         attempt = claimed(program.solve(options, BLOCK, 1, ALONE))
         attempt.multiplier[:] *= size
@@ -255,7 +283,7 @@ class _Dense(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost, a: Array, slope: Array) -> "_Dense":
-        return cls.eased(np.array(cost.hessian(problem, a)), slope)
+        return cls.eased(np.array(cost.hessian(problem, a), order="C"), slope)
 
     @classmethod
     def eased(cls, hessian: Array, slope: Array) -> "_Dense":
@@ -267,8 +295,8 @@ class _Dense(NamedTuple):
     def times(self, d: Array) -> Array:
         return np.matmul(self.hessian, d[:, :, None])[:, :, 0]
 
-    def minimize(self, problem: Problem, slope: Array, a: Array, options: KernelOptions | None) -> Attempt:
-        """The optimum of the program, by the method for dense matrices."""
+    def minimize(self, problem: Problem, linear: Array, a: Array, options: KernelOptions | None) -> Attempt:
+        """The same by the method for dense matrices, from activations (T, n) that produce the moments."""
         row = row_size(problem)
         weight, allowed = reserve_terms(problem)
         compliance = np.zeros_like(row)
@@ -276,9 +304,7 @@ class _Dense(NamedTuple):
             compliance = np.where(allowed > 0.0, 1.0 / (weight * row**2), 0.0)
         matrix, right = problem.moment_matrix / row[:, :, None], problem.moment / row
         bounds = problem.lower, problem.upper
-        x, multiplier, steps = solve_quadratic(
-            self.hessian, slope - self.times(a), matrix, right, compliance, *bounds, a
-        )
+        x, multiplier, steps = solve_quadratic(self.hessian, linear, matrix, right, compliance, *bounds, a)
         claim = np.where(steps > 0, Status.SOLVED, Status.SOLVER_FAILED).astype(np.int8)
         return Attempt(x, compliance * multiplier * row, multiplier / row, steps, claim)
 
