@@ -105,7 +105,7 @@ class ExpressionConstraint:
         if self.body.in_pieces or self.body._functions["hessian"].jac_sparsity(0, 0).nnz():
             return False, False
         hessian = self.body.term_hessian(problem, problem.lower)
-        alike = bool((hessian == hessian[:1]).all())
+        alike = hessian.strides[0] == 0 or bool((hessian == hessian[:1]).all())
         curvature = np.linalg.eigvalsh(hessian[:1] if alike else hessian)
         rounding = SLACK * np.abs(curvature).max(initial=0.0)
         return bool((curvature >= -rounding).all()), bool((curvature <= rounding).all())
@@ -293,18 +293,15 @@ def solve_constrained(
             raise input_error("bad_cost", where=where, problem=fault, expected=expected)
         if newton_first:
             attempt, further = newton_within(frames)
-            sure = frames.of_active(attempt.activation, further)
-            numbers = attempt.activation, attempt.reserve, attempt.multiplier
-            left = np.flatnonzero(~frames.certificate(*numbers, sure).holds)
-            if left.size and chosen.symbolic:
-                again, further[left] = frames.frames(left).by_ipopt(find_solver(SOLVERS[0]))
-                attempt.store(left, again)
         elif curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
             attempt, further = frames.by_ipopt(method)
         else:
             attempt, further = frames.minimize(method)
-        further = frames.of_active(attempt.activation, further)
-        found = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
+        further, found = frames.certified(attempt, further)
+        if newton_first and chosen.symbolic and (left := np.flatnonzero(~found.holds)).size:
+            again, further[left] = frames.frames(left).by_ipopt(find_solver(SOLVERS[0]))
+            attempt.store(left, again)
+            further, found = frames.certified(attempt, further)
         convex = frames.surely_convex
         claims, notes = store_claims(arrays, which, attempt, found, frames, further, method.name)
         value[which], multiplier[which], missing[which] = claims
@@ -477,7 +474,7 @@ class Constraints:
 
         problem, a = self.problem, attempt.activation
         lacks = problem.moment - problem.produced(a) - attempt.reserve
-        beyond, limit = self.violation(a)
+        beyond, limit = self.violation(a, self.value(a), self.jacobian(a))
         short, off = needs_reserve(lacks, problem.moment), beyond > limit
         for t in np.flatnonzero(left & (short.any(axis=1) | off.any(axis=1)))[:1]:
             of_moments = zip(problem.dof or (), lacks[t], short[t], strict=True)
@@ -537,7 +534,7 @@ class Constraints:
             size = np.einsum("tj,tjn->tn", np.abs(further), np.abs(jacobian)) + np.abs(slope)
             above, below = np.maximum(value - self.lower, 0.0), np.maximum(self.upper - value, 0.0)
             room = np.where(further > 0.0, above, np.where(further < 0.0, below, 0.0))
-            violation, limit = self.violation(activation)
+            violation, limit = self.violation(activation, value, jacobian)
             parts = ConstraintParts(
                 pull=own,
                 slope=slope,
@@ -554,9 +551,13 @@ class Constraints:
         away = np.where(further > 0.0, value - self.lower > near, self.upper - value > near)
         return np.where(away, 0.0, further)
 
-    def violation(self, activation: Array) -> tuple[Array, Array]:
-        """How far values are beyond their bounds, and how far they may be (module docstring), (T, j) each."""
-        value, jacobian = self.value(activation), self.jacobian(activation)
+    def certified(self, attempt: Attempt, further: Array) -> tuple[Array, Certificate]:
+        """The multipliers of `of_active`, and the certificate of an attempt with them."""
+        further = self.of_active(attempt.activation, further)
+        return further, self.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
+
+    def violation(self, activation: Array, value: Array, jacobian: Array) -> tuple[Array, Array]:
+        """How far values (T, j) are beyond their bounds, and how far they may be (module docstring), (T, j) each."""
         nearest = np.clip(value, self.lower, self.upper)
         terms = (np.abs(jacobian) * np.abs(activation)[:, None]).sum(axis=2)
         limit = np.maximum(TOLERANCE * np.maximum(np.abs(nearest), terms), ROUNDED * self.size(jacobian))

@@ -172,7 +172,7 @@ class ConstrainedFrames(Protocol):
     def as_moments(self, at: Array, jacobian: Array, value: Array) -> tuple[Problem, Array]:
         """The problem with the tangents of the constraints as further moments, and their sizes (T, j)."""
 
-    def violation(self, activation: Array) -> tuple[Array, Array]:
+    def violation(self, activation: Array, value: Array, jacobian: Array) -> tuple[Array, Array]:
         """How far values are beyond their bounds, and the limits of it, (T, j) each."""
 
 
@@ -187,70 +187,61 @@ def newton_within(frames: ConstrainedFrames) -> tuple[Attempt, Array]:
     squares = KernelProblem.from_problem(problem, ActivationPower())
     if squares is None or count > MOST_DENSE:
         return attempt, further
-    options = KernelOptions(LOOSE, MOST_STEPS, False)
-    start = claimed(squares.solve(options, BLOCK, 1))
-    number, block = np.flatnonzero(start.claim == Status.SOLVED), _dense_block(count)
-    for first in range(0, number.size, block):
-        which = number[first : first + block]
-        with np.errstate(all="ignore"):
-            found, further[which] = _minimize_within(frames.frames(which), start.activation[which], count)
-        attempt.store(which, found)
+    start = claimed(squares.solve(KernelOptions(LOOSE, MOST_STEPS, False), BLOCK, 1))
+    number, block, a = np.flatnonzero(start.claim == Status.SOLVED), _dense_block(count), start.activation
+    for round_ in range(1, MOST_ROUNDS + 1):
+        left = []
+        for first in range(0, number.size, block):
+            which = number[first : first + block]
+            with np.errstate(all="ignore"):
+                step, further[which], done = _step_within(frames.frames(which), a[which], further[which])
+            a[which], step.iterations[:] = step.activation, round_
+            going = (step.claim == Status.SOLVED) & ~done
+            step.claim[~done] = Status.SOLVER_FAILED
+            attempt.store(which, step)
+            left.append(which[going])
+        number = np.concatenate([number[:0], *left])
+        if not number.size:
+            break
     return attempt, further
 
 
-def _minimize_within(frames: ConstrainedFrames, start: Array, count: int) -> tuple[Attempt, Array]:
-    """`newton_within` from activations (T, n) that produce the moments."""
-    attempt, number = Attempt.blank(frames.problem), np.arange(frames.problem.n_frames)
-    multipliers = np.zeros((len(number), len(frames.constraints)))
-    a, mu = start, np.zeros_like(multipliers)
-    bends = [constraint.body.term_hessian(frames.problem, a) for constraint in frames.constraints]  # constant
-    slope = frames.cost.gradient(frames.problem, a)
-    jacobian, value = frames.jacobian(a), frames.value(a)
-    for round_ in range(1, MOST_ROUNDS + 1):
-        part = frames.problem
-        hessian = np.array(frames.cost.hessian(part, a), order="C")
-        for j, bend in enumerate(bends):
-            hessian -= mu[:, j, None, None] * bend
-        wide, size = frames.as_moments(a, jacobian, value)
-        whole = np.zeros((len(a), wide.n_muscles, wide.n_muscles))
-        whole[:, :count, :count] = hessian
-        beside = np.zeros((len(a), wide.n_muscles))
-        beside[:, :count] = slope
-        rest = (
-            wide.moment[:, part.n_dof :]
-            - np.matmul(wide.moment_matrix[:, part.n_dof :, :count], a[:, :, None])[..., 0]
-        )
-        room = np.einsum("tjj->tj", wide.moment_matrix[:, part.n_dof :, count:])
-        place = np.clip(np.divide(rest, room, out=np.zeros_like(rest), where=room != 0.0), 0.0, 1.0)
-        there = np.concatenate([a, place], axis=1)
-        model = _Dense.eased(whole, beside)
-        step = model.minimize(wide, beside - model.times(there), there, None)
-        x, mu = (
-            np.clip(step.activation[:, :count], part.lower, part.upper),
-            step.multiplier[:, part.n_dof :] / size,
-        )
-        ahead, steep, new = frames.cost.gradient(part, x), frames.jacobian(x), frames.value(x)
-        predicted = slope + np.matmul(hessian, (x - a)[:, :, None])[:, :, 0]
-        turned = np.einsum("tj,tjn->tn", mu, steep - jacobian)
-        width = part.upper - part.lower
-        terms = np.abs(slope) + np.abs(ahead) + np.einsum("tj,tjn->tn", np.abs(mu), np.abs(steep))
-        error = (np.abs(ahead - turned - predicted) * width).sum(axis=1)
-        enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), NOISE * (terms * width).sum(axis=1))
-        beyond, limit = frames.violation(x)
-        solved = step.claim == Status.SOLVED
-        done = solved & (error <= enough) & (beyond <= WITHIN * limit).all(axis=1)
-        where = number[done]
-        attempt.activation[where], attempt.claim[where] = x[done], Status.SOLVED
-        attempt.reserve[where] = step.reserve[done, : part.n_dof]
-        attempt.multiplier[where] = step.multiplier[done, : part.n_dof]
-        attempt.iterations[where], multipliers[where] = round_, mu[done]
-        which = np.flatnonzero(solved & ~done & np.isfinite(x).all(axis=1) & np.isfinite(ahead).all(axis=1))
-        if not which.size:
-            break
-        frames = frames.frames(which) if len(which) < len(a) else frames
-        number, a, mu, slope = number[which], x[which], mu[which], ahead[which]
-        jacobian, value, bends = steep[which], new[which], [bend[which] for bend in bends]
-    return attempt, multipliers
+def _step_within(frames: ConstrainedFrames, a: Array, mu: Array) -> tuple[Attempt, Array, Mask]:
+    """A step of `newton_within` from activations (T, n) and multipliers (T, j): the attempt, mu, and where it ends."""
+    part, (count, moments) = frames.problem, (a.shape[1], frames.problem.n_dof)
+    slope, jacobian, value = frames.cost.gradient(part, a), frames.jacobian(a), frames.value(a)
+    wide, size = frames.as_moments(a, jacobian, value)
+    whole = np.zeros((len(a), wide.n_muscles, wide.n_muscles))
+    whole[:, :count, :count] = frames.cost.hessian(part, a)
+    for constraint, each in zip(frames.constraints, mu.T, strict=True):
+        if each.any():
+            whole[:, :count, :count] -= each[:, None, None] * constraint.body.term_hessian(part, a)
+    beside = np.zeros((len(a), wide.n_muscles))
+    beside[:, :count] = slope
+    matrix = wide.moment_matrix[:, moments:]
+    rest = wide.moment[:, moments:] - np.matmul(matrix[:, :, :count], a[:, :, None])[..., 0]
+    room = np.einsum("tjj->tj", matrix[:, :, count:])
+    place = np.clip(np.divide(rest, room, out=np.zeros_like(rest), where=room != 0.0), 0.0, 1.0)
+    there = np.concatenate([a, place], axis=1)
+    model = _Dense.eased(whole, beside)
+    step = model.minimize(wide, beside - model.times(there), there, None)
+    x = np.clip(step.activation[:, :count], part.lower, part.upper)
+    mu = step.multiplier[:, moments:] / size
+    ahead, steep = frames.cost.gradient(part, x), frames.jacobian(x)
+    move = np.zeros_like(there)
+    move[:, :count] = x - a
+    predicted = slope + model.times(move)[:, :count]
+    turned = np.einsum("tj,tjn->tn", mu, steep - jacobian)
+    width = part.upper - part.lower
+    terms = np.abs(slope) + np.abs(ahead) + np.einsum("tj,tjn->tn", np.abs(mu), np.abs(steep))
+    error = (np.abs(ahead - turned - predicted) * width).sum(axis=1)
+    enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), NOISE * (terms * width).sum(axis=1))
+    beyond, limit = frames.violation(x, frames.value(x), steep)
+    solved = (step.claim == Status.SOLVED) & np.isfinite(x).all(axis=1) & np.isfinite(ahead).all(axis=1)
+    done = solved & (error <= enough) & (beyond <= WITHIN * limit).all(axis=1)
+    claim = np.where(solved, step.claim, Status.SOLVER_FAILED).astype(np.int8)
+    ends = Attempt(x, step.reserve[:, :moments], step.multiplier[:, :moments], step.iterations, claim)
+    return ends, mu, done
 
 
 class _Diagonal(NamedTuple):
