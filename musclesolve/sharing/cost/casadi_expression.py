@@ -607,6 +607,6 @@ def _tape(cost: ExpressionCost, shapes: Shapes, what: str) -> Any:
 
     if not compiles():
         return None
-    from musclesolve.sharing.kernel.tape import Tape
+    from musclesolve.sharing.cost.tape import Tape
 
     return Tape.of(casadi, _functions(cost, shapes)[what])

@@ -352,3 +352,45 @@ def test_the_remedy_of_an_expression_is_to_correct_it(fault):
 def test_an_expression_that_returns_nothing_is_refused():
     with refused("bad_cost", "it returns nothing", "return"):
         expression_cost("mine", lambda a: None)
+
+
+def every_operation(activation, force, data):
+    x, y = activation[0::2], activation[1::2]
+    smooth = (
+        casadi.exp(x) + casadi.log(1 + y) + casadi.sqrt(x) + casadi.sin(x) * casadi.cos(y) + casadi.tanh(-x)
+    )
+    smooth += (
+        casadi.log1p(y) + casadi.expm1(x) + (0.1 + x) ** y + x**2.5 + 2 * y - x / (1 + y) + 1 / (0.2 + x)
+    )
+    pieces = casadi.fabs(x - y) + casadi.if_else(x < y, x, y**2) + (x <= 0.5) + (x == y) + (x != 0.25)
+    pieces += casadi.logic_not(casadi.logic_and(x > 0.3, casadi.logic_or(y > 0.3, x > 0.6)))
+    return casadi.sum1(data.w * smooth) + casadi.sum1(pieces)
+
+
+@pytest.mark.parametrize("further", [lambda x: 0.0, casadi.atan])  # all compiled; one operation that is not
+def test_many_frames_have_the_numbers_of_single_ones(make_leg, further):
+    problem = make_leg(150)
+    activation = np.random.default_rng(2).random(problem.force_capacity.shape)
+    activation[3, 1] = activation[3, 0]
+    half = (problem.n_muscles + 1) // 2
+    problem = (
+        problem.with_arrays(
+            **{
+                name: getattr(problem, name)[..., : 2 * half - 2]
+                for name in ("moment_arm", "force_capacity", "lower", "upper")
+            }
+        )
+        if problem.n_muscles % 2
+        else problem
+    )
+    activation = activation[:, : problem.n_muscles]
+    cost = expression_cost(
+        "every",
+        lambda a, force, data: every_operation(a, force, data) + further(a[0] * force[1]),
+        frame_constants={"w": np.random.default_rng(3).random((150, problem.n_muscles // 2))},
+    ).fitted(problem)
+    for method in ("value", "gradient", "hessian_diagonal", "hessian"):
+        many = getattr(cost, method)(problem, activation)
+        for t in (0, 3, 31, 32, 149):
+            single = getattr(cost, method)(problem.frames([t]), activation[t : t + 1])
+            np.testing.assert_allclose(many[t], single[0], rtol=1e-14, atol=1e-14)

@@ -160,7 +160,7 @@ def test_compiled_code_depends_on_nothing_outside_of_its_folder():
     """The cache key hashes the folder: what compiled modules import has to lie there (compiled_code calls numba)."""
     package = "musclesolve.sharing.kernel"
     imports = {path.stem: project_imports(path) for path in Path(entry.__file__).parent.glob("*.py")}
-    reached, waiting = set(), ["entry", "level_walk", "simplex", "dense_quadratic", "linked_frames"]
+    reached, waiting = set(), ["entry", "level_walk", "simplex", "dense_quadratic", "linked_frames", "tape"]
     while waiting:
         module = waiting.pop()
         reached.add(module)
