@@ -237,14 +237,16 @@ def _surely_convex(problem: Problem, cost: Cost, activation: Array, slope: Array
         hessian = cost.term_hessian(problem.frames(block), activation[block])
         diagonal, steep = np.einsum("tii->ti", hessian), np.abs(slope[block]).max(axis=1)
         raised = SLACK * np.fmax(np.abs(diagonal).max(axis=1), np.where(np.isfinite(steep), steep, 0.0))
-        if not (np.isfinite(hessian).all() and (raised > 0.0).all()):
+        rows = np.abs(hessian).sum(axis=2)
+        if not (np.isfinite(rows).all() and (raised > 0.0).all()):
             return False
+        left = np.flatnonzero((rows > diagonal + np.abs(diagonal)).any(axis=1))
         if hessian.strides[0] == 0:
-            hessian, raised, diagonal = hessian[:1], raised.min(keepdims=True), diagonal[:1]
-        outweighed = np.abs(hessian).sum(axis=2) > diagonal + np.abs(diagonal)
-        left = np.flatnonzero(outweighed.any(axis=1))
+            left, raised = left[:1], raised.min(keepdims=True)
+        matrix = hessian[left]
+        np.einsum("tii->ti", matrix)[:] += raised[left, None]
         try:
-            np.linalg.cholesky(hessian[left] + raised[left, None, None] * np.eye(hessian.shape[1]))
+            np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             return False
     return True

@@ -1,9 +1,9 @@
 """Quadratic programs of single frames whose muscles are coupled, compiled: the sets of muscles at their bounds.
 
-    minimize  1/2 a^T H a + c^T a + 1/2 s^T C^-1 s   subject to   A a + s = b,   lower <= a <= upper
+    minimize  1/2 a^T (H + e) a + c^T a + 1/2 s^T C^-1 s   subject to   A a + s = b,   lower <= a <= upper
 
-with a dense positive definite H and compliances C of the reserves, zero without a reserve. For sets of muscles at their
-lower and at their upper bound the rest is linear. With H_FF = L L^T of the free muscles F,
+with a dense positive definite H, e above zero included, and compliances C of the reserves, zero without a reserve. For
+sets of muscles at their lower and at their upper bound the rest is linear. With H_FF = L L^T of the free muscles F,
 
     u = L^-1 (-c_F - H_FB a_B),   Y = A_F L^-T,   (Y Y^T + C) lambda = b - A_B a_B - Y u,   L^T a_F = u + Y^T lambda.
 
@@ -50,13 +50,14 @@ def factorize(matrix: Any, count: int) -> None:
 
 
 @compiled
-def factorize_free(hessian: Any, free: Any, count: int, factor: Any) -> bool:
+def factorize_free(hessian: Any, ease: float, free: Any, count: int, factor: Any) -> bool:
     """Compute the Cholesky factor L of the rows and columns of the free muscles; whether their diagonal is positive."""
     positive = True
     for i in range(count):
         row, source = factor[i], hessian[free[i]]
         for j in range(i + 1):
             row[j] = source[free[j]]
+        row[i] += ease
         positive = positive and row[i] > 0.0
     factorize(factor, count)
     return positive
@@ -85,12 +86,12 @@ def backward(factor: Any, count: int, x: Any) -> None:
 
 @compiled
 def solve_on_sets(
-    hessian: Any, linear: Any, matrix: Any, right: Any, compliance: Any, free: Any, count: int,
+    hessian: Any, ease: float, linear: Any, matrix: Any, right: Any, compliance: Any, free: Any, count: int,
     x: Any, multiplier: Any, factor: Any, along: Any, schur: Any, u: Any, v: Any, left: Any,
 ) -> bool:  # fmt: skip
     """Solve for the free muscles, whose entries of x (n,) are zero before, and for the multipliers (m,)."""
     rows, n = matrix.shape
-    if not factorize_free(hessian, free, count, factor):
+    if not factorize_free(hessian, ease, free, count, factor):
         return False
     for j in range(count):  # x has the muscles at bounds alone
         total, source = -linear[free[j]], hessian[free[j]]
@@ -171,12 +172,14 @@ def held_apart(state: Any, lower: Any, upper: Any, x: Any, free: Any) -> int:
 
 
 @compiled
-def slopes(hessian: Any, linear: Any, matrix: Any, x: Any, multiplier: Any, v: Any, size: Any) -> None:
-    """Compute z = H x + c - A^T lambda into v (n,), and the sum of the sizes of its terms."""
+def slopes(
+    hessian: Any, ease: float, linear: Any, matrix: Any, x: Any, multiplier: Any, v: Any, size: Any
+) -> None:
+    """Compute z = H x + e x + c - A^T lambda into v (n,), and the sum of the sizes of its terms."""
     rows, n = matrix.shape
     dots(hessian, x, n, n, v)
     for i in range(n):
-        v[i] += linear[i]
+        v[i] += ease * x[i] + linear[i]
         size[i] = abs(v[i]) + abs(linear[i])
     for r in range(rows):
         given, here = matrix[r], multiplier[r]
@@ -188,7 +191,7 @@ def slopes(hessian: Any, linear: Any, matrix: Any, x: Any, multiplier: Any, v: A
 
 @compiled
 def solve_frame(
-    hessian: Any, linear: Any, matrix: Any, right: Any, compliance: Any, lower: Any, upper: Any, x: Any,
+    hessian: Any, ease: float, linear: Any, matrix: Any, right: Any, compliance: Any, lower: Any, upper: Any, x: Any,
     multiplier: Any, state: Any, start: Any,
     free: Any, factor: Any, along: Any, schur: Any, u: Any, v: Any, left: Any, size: Any,
 ) -> int:  # fmt: skip
@@ -199,10 +202,10 @@ def solve_frame(
     find_sets(start, lower, upper, state)
     for step in range(MOST_BLOCKS):
         count = held_apart(state, lower, upper, x, free)
-        if not solve_on_sets(hessian, linear, matrix, right, compliance, free, count, x, multiplier, factor, along,
-                             schur, u, v, left):  # fmt: skip
+        if not solve_on_sets(hessian, ease, linear, matrix, right, compliance, free, count, x, multiplier, factor,
+                             along, schur, u, v, left):  # fmt: skip
             return -1
-        slopes(hessian, linear, matrix, x, multiplier, v, size)
+        slopes(hessian, ease, linear, matrix, x, multiplier, v, size)
         violations = 0
         for i in range(n):
             width = upper[i] - lower[i]
@@ -227,8 +230,8 @@ def solve_frame(
             start[i] = lower[i] if state[i] == AT_LOWER else upper[i]
     for step in range(MOST_STEPS):
         count = held_apart(state, lower, upper, x, free)
-        if not solve_on_sets(hessian, linear, matrix, right, compliance, free, count, x, multiplier, factor, along,
-                             schur, u, v, left):  # fmt: skip
+        if not solve_on_sets(hessian, ease, linear, matrix, right, compliance, free, count, x, multiplier, factor,
+                             along, schur, u, v, left):  # fmt: skip
             return -1
         length, blocking = 1.0, -1
         for j in range(count):
@@ -247,7 +250,7 @@ def solve_frame(
             state[blocking] = AT_UPPER if at_upper else AT_LOWER
             start[blocking] = upper[blocking] if at_upper else lower[blocking]
             continue
-        slopes(hessian, linear, matrix, x, multiplier, v, size)
+        slopes(hessian, ease, linear, matrix, x, multiplier, v, size)
         worst, leaving = CLOSE, -1
         for i in range(n):
             if state[i] != FREE and upper[i] > lower[i]:
@@ -263,23 +266,24 @@ def solve_frame(
 
 
 def quadratic(
-    hessian, linear, matrix, right, compliance, lower, upper, x, multiplier, steps,
+    hessian, ease, linear, matrix, right, compliance, lower, upper, x, multiplier, steps,
     state, start, free, factor, along, schur, u, v, left, size,
 ):  # fmt: skip
-    """Solve the program of every frame: H (T, n, n), c (T, n), A (T, m, n), b and C (T, m), bounds (T, n).
+    """Solve the program of every frame: H (T, n, n) or (1, n, n), e (T,), c (T, n), A (T, m, n), b and C (T, m).
 
-    x (T, n) is a start that satisfies the equations, and then the result; multipliers are (T, m); steps (T,), -1 of a
-    frame without a result. The others are for work: state and free (n,), factor (n, n), along (m, n), schur (m, m),
-    start, u, v, size (n,), left (m,).
+    Bounds are (T, n). x (T, n) is a start that satisfies the equations, and then the result; multipliers are (T, m);
+    steps (T,), -1 of a frame without one. The others are for work: state and free (n,), factor (n, n), along (m, n),
+    schur (m, m), start, u, v, size (n,), left (m,).
     """
     for t in range(x.shape[0]):
+        own = hessian[min(t, hessian.shape[0] - 1)]
         steps[t] = solve_frame(
-            hessian[t], linear[t], matrix[t], right[t], compliance[t], lower[t], upper[t], x[t], multiplier[t],
+            own, ease[t], linear[t], matrix[t], right[t], compliance[t], lower[t], upper[t], x[t], multiplier[t],
             state, start, free, factor, along, schur, u, v, left, size,
         )  # fmt: skip
 
 
 MESSAGE = "compiling the method for coupled muscles for this machine, once (a few seconds)"
 QUADRATIC = on_disk(MESSAGE, Path(__file__), Path(__file__).with_name("linear_algebra.py"))(
-    quadratic, "r3? r2? r3? r2? r2? r2? r2? r2 r2 i1 i1 r1 i1 r2 r2 r2 r1 r1 r1 r1"
+    quadratic, "r3? r1? r2? r3? r2? r2? r2? r2? r2 r2 i1 i1 r1 i1 r2 r2 r2 r1 r1 r1 r1"
 )

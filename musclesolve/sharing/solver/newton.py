@@ -89,11 +89,11 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
         x, there, width = step.activation, _borne(part, step.activation), part.upper - part.lower
         d, ahead, length = x - a, cost.gradient(part, x), np.ones(len(x))
         terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bent), there - s
-        noise = NOISE * (terms * width).sum(axis=1)
+        noise = NOISE * _dot(terms, width)
         weight, _ = reserve_terms(part)
-        before = (slope * d).sum(axis=1) + (weight * s * moved).sum(axis=1)
+        before = _dot(slope, d) + _dot(weight * s, moved)
         for _ in range(MOST_CUTS):
-            along = (ahead * d).sum(axis=1) + (weight * (s + length[:, None] * moved) * moved).sum(axis=1)
+            along = _dot(ahead, d) + _dot(weight * (s + length[:, None] * moved), moved)
             cut = ~(along <= TOO_LONG * np.abs(before) + noise)
             if not cut.any():
                 break
@@ -101,8 +101,8 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
             length = np.where(cut, length * np.clip(share, SHORTEST, 1.0), length)
             x = np.where(cut[:, None], np.clip(a + length[:, None] * d, part.lower, part.upper), x)
             ahead = cost.gradient(part, x)
-        error = (np.abs(ahead - slope - bend.times(d)) * width).sum(axis=1)
-        enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), noise)
+        error = _dot(np.abs(ahead - slope - bend.times(d)), width)
+        enough = np.maximum(ENOUGH * _dot(np.abs(ahead), x), noise)
         found = step.claim == Status.SOLVED
         done = found & (length == 1.0) & (error <= enough)
         if done.any():
@@ -139,9 +139,9 @@ def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
     excess = np.where(off > 0.0, off * (x - problem.lower), -off * (problem.upper - x))
     excess += rounded * of_muscle * (problem.upper - problem.lower)
     miss = np.abs(problem.produced(x) - problem.moment) + rounded * of_row
-    unit = BY_FAR * (np.abs(slope) * x).sum(axis=1)
+    unit = BY_FAR * _dot(np.abs(slope), x)
     near = (miss <= BY_FAR * TOLERANCE * np.maximum(1.0, np.abs(problem.moment))).all(axis=1)
-    sure = near & (excess.sum(axis=1) <= GAP * unit) & ((multiplier * miss).sum(axis=1) <= TOLERANCE * unit)
+    sure = near & (excess.sum(axis=1) <= GAP * unit) & (_dot(multiplier, miss) <= TOLERANCE * unit)
     return np.asarray(sure)
 
 
@@ -234,8 +234,8 @@ def _step_within(frames: ConstrainedFrames, a: Array, mu: Array) -> tuple[Attemp
     turned = np.einsum("tj,tjn->tn", mu, steep - jacobian)
     width = part.upper - part.lower
     terms = np.abs(slope) + np.abs(ahead) + np.einsum("tj,tjn->tn", np.abs(mu), np.abs(steep))
-    error = (np.abs(ahead - turned - predicted) * width).sum(axis=1)
-    enough = np.maximum(ENOUGH * (np.abs(ahead) * x).sum(axis=1), NOISE * (terms * width).sum(axis=1))
+    error = _dot(np.abs(ahead - turned - predicted), width)
+    enough = np.maximum(ENOUGH * _dot(np.abs(ahead), x), NOISE * _dot(terms, width))
     beyond, limit = frames.violation(x, frames.value(x), steep)
     solved = (step.claim == Status.SOLVED) & np.isfinite(x).all(axis=1) & np.isfinite(ahead).all(axis=1)
     done = solved & (error <= enough) & (beyond <= WITHIN * limit).all(axis=1)
@@ -268,23 +268,25 @@ class _Diagonal(NamedTuple):
 
 
 class _Dense(NamedTuple):
-    """Second derivatives of a cost with coupled muscles, (T, n, n)."""
+    """Second derivatives of a cost with coupled muscles, (T, n, n) or (1, n, n), and what raises them, (T,)."""
 
     hessian: Array
+    ease: Array
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost, a: Array, slope: Array) -> "_Dense":
-        return cls.eased(np.array(cost.hessian(problem, a), order="C"), slope)
+        return cls.eased(cost.hessian(problem, a), slope)
 
     @classmethod
     def eased(cls, hessian: Array, slope: Array) -> "_Dense":
-        """Second derivatives (T, n, n), raised a little, in place."""
-        diagonal = np.einsum("tii->ti", hessian)
-        diagonal += EASE * _largest(diagonal, slope)[:, None]
-        return cls(hessian)
+        """Second derivatives (T, n, n) of a cost with slopes (T, n)."""
+        hessian = hessian if hessian.strides[0] else hessian[:1]
+        return cls(hessian, EASE * _largest(np.einsum("tii->ti", hessian), slope))
 
     def times(self, d: Array) -> Array:
-        return np.matmul(self.hessian, d[:, :, None])[:, :, 0]
+        alike = len(self.hessian) == 1
+        bent = d @ self.hessian[0] if alike else np.matmul(self.hessian, d[:, :, None])[:, :, 0]
+        return bent + self.ease[:, None] * d
 
     def minimize(self, problem: Problem, linear: Array, a: Array, options: KernelOptions | None) -> Attempt:
         """The same by the method for dense matrices, from activations (T, n) that produce the moments."""
@@ -295,9 +297,16 @@ class _Dense(NamedTuple):
             compliance = np.where(allowed > 0.0, 1.0 / (weight * row**2), 0.0)
         matrix, right = problem.moment_matrix / row[:, :, None], problem.moment / row
         bounds = problem.lower, problem.upper
-        x, multiplier, steps = solve_quadratic(self.hessian, linear, matrix, right, compliance, *bounds, a)
+        x, multiplier, steps = solve_quadratic(
+            self.hessian, self.ease, linear, matrix, right, compliance, *bounds, a
+        )
         claim = np.where(steps > 0, Status.SOLVED, Status.SOLVER_FAILED).astype(np.int8)
         return Attempt(x, compliance * multiplier * row, multiplier / row, steps, claim)
+
+
+def _dot(x: Array, y: Array) -> Array:
+    """The products of vectors x and y, (T, n) each, (T,)."""
+    return np.asarray(np.einsum("tn,tn->t", x, y))
 
 
 def _largest(curvature: Array, slope: Array) -> Array:
@@ -315,6 +324,7 @@ def _borne(problem: Problem, a: Array) -> Array:
 
 def solve_quadratic(
     hessian: Array,
+    ease: Array,
     linear: Array,
     matrix: Array,
     right: Array,
@@ -332,7 +342,8 @@ def solve_quadratic(
     sizes: list[Any] = [(n, np.int64), (n, float), (n, np.int64), ((n, n), float), ((rows, n), float)]
     sizes += [((rows, rows), float), (n, float), (n, float), (rows, float), (n, float)]
     given = (
-        np.ascontiguousarray(array) for array in (hessian, linear, matrix, right, compliance, lower, upper)
+        np.ascontiguousarray(array)
+        for array in (hessian, ease, linear, matrix, right, compliance, lower, upper)
     )
     solve(*given, x, multiplier, steps, *(np.empty(shape, kind) for shape, kind in sizes))
     return x, multiplier, steps

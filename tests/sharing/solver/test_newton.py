@@ -21,18 +21,22 @@ def test_dense_programs_meet_the_conditions_of_their_optimum(rank: int, weight: 
     random = np.random.default_rng(rank)
     frames, moments, muscles = 20, 4, 20
     factor = random.normal(size=(frames, rank, muscles))
-    hessian = np.matmul(factor.transpose(0, 2, 1), factor) + 0.01 * np.eye(muscles)
+    hessian = np.matmul(factor.transpose(0, 2, 1), factor)
     linear, matrix = random.normal(size=(frames, muscles)), random.normal(size=(frames, moments, muscles))
     upper = np.where(random.random((frames, muscles)) < 0.1, 0.0, 1.0)
     start = upper * random.random((frames, muscles)) * (random.random((frames, muscles)) < 0.5)
     right = np.einsum("tmn,tn->tm", matrix, start)
     compliance = np.full_like(right, 1.0 / weight)
     x, multiplier, steps = solve_quadratic(
-        hessian, linear, matrix, right, compliance, np.zeros_like(upper), upper, start
+        hessian, np.full(frames, 0.01), linear, matrix, right, compliance, np.zeros_like(upper), upper, start
     )
     assert (steps > 0).all() and (x >= 0.0).all() and (x <= upper).all()
     np.testing.assert_allclose(np.einsum("tmn,tn->tm", matrix, x) + compliance * multiplier, right, atol=1e-9)
-    slope = np.einsum("tij,tj->ti", hessian, x) + linear - np.einsum("tm,tmn->tn", multiplier, matrix)
+    slope = (
+        np.einsum("tij,tj->ti", hessian + 0.01 * np.eye(muscles), x)
+        + linear
+        - np.einsum("tm,tmn->tn", multiplier, matrix)
+    )
     assert (slope[(x == 0.0) & (upper > 0.0)] > -1e-9).all() and (
         slope[(x == upper) & (upper > 0.0)] < 1e-9
     ).all()
