@@ -625,7 +625,7 @@ def farkas_margin(problem: Problem, direction: Array) -> Array:
         corners = [
             end * bound for end in (pull - error, pull + error) for bound in (problem.lower, problem.upper)
         ]
-        most, demand = np.max(corners, axis=0), y * problem.moment
+        most, demand = np.maximum(np.maximum(*corners[:2]), np.maximum(*corners[2:])), y * problem.moment
         rounded = (dofs + 8) * np.abs(demand).sum(axis=1) + (muscles + 8) * np.abs(most).sum(axis=1)
         margin = demand.sum(axis=1) - most.sum(axis=1) - unit * rounded - LEAST_NORMAL
     return np.where(np.isfinite(margin), margin, -np.inf)

@@ -73,15 +73,15 @@ def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRan
     numbers = chosen_muscles(check_problem(problem), muscles)
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     sides = (1.0, span.least, span.gap_least), (-1.0, span.greatest, span.gap_greatest)
-    signs = np.array([sign * np.eye(problem.n_muscles)[muscle] for muscle in numbers for sign, *_ in sides])
+    # all least ends, then all greatest: from an end to one on the same side there are fewer steps
+    signs = np.array([sign * np.eye(problem.n_muscles)[muscle] for sign, *_ in sides for muscle in numbers])
     for which in blocks(np.flatnonzero(problem.valid), max(MOST_NUMBERS // max(signs.size, 1), 1)):
         part = problem.frames(which)
-        costs = np.broadcast_to(signs[:, None], (len(signs), len(which), problem.n_muscles))
         program = part.moment_matrix, part.moment, part.lower, part.upper
-        optima = minimize_several(*program, costs)
-        for muscle in numbers:
-            capacity = part.force_capacity[:, muscle]
-            for sign, end, gap in sides:
+        optima = minimize_several(*program, signs[:, None])
+        for sign, end, gap in sides:
+            for muscle in numbers:
+                capacity = part.force_capacity[:, muscle]
                 ends = _least_activation(part, muscle, sign, next(optima))
                 force = sign * capacity * ends.found
                 end[which, muscle] = force

@@ -64,15 +64,19 @@ def minimize(matrix: Array, right: Array, lower: Array, upper: Array, cost: Arra
 def minimize_several(
     matrix: Array, right: Array, lower: Array, upper: Array, costs: Array
 ) -> Iterator[Optimum]:
-    """The optima for several costs (Q, T, k), each found from the optimum for the one before; see `minimize`."""
-    (count, frames, size), rows = costs.shape, matrix.shape[1]
+    """The optima for several costs (Q, T, k), each found from the optimum for the one before; see `minimize`.
+
+    Costs (Q, 1, k) are those of all frames.
+    """
+    count, (frames, rows, size) = len(costs), matrix.shape
     numbers = [np.full((count, frames, length), np.nan) for length in (size, rows, rows)]
     which = np.arange(frames)
     for units in (1.0, size + 8.0):
         if not which.size:
             break
         given = [array[which] for array in (matrix, right, lower, upper)]
-        x, multiplier, solved, infeasible = _solved(given, costs[:, which], units)
+        own = costs if costs.shape[1] == 1 else costs[:, which]
+        x, multiplier, solved, infeasible = _solved(given, own, units)
         for array, found, where in zip(
             numbers, (x, multiplier, multiplier), (solved, solved, infeasible), strict=True
         ):
@@ -86,7 +90,7 @@ def _solved(given: list[Array], costs: Array, units: float) -> tuple[Array, Arra
     """Variables, multipliers, and which frames have an optimum or a proof of the contrary; the axis of costs first."""
     from musclesolve.sharing.kernel.simplex import INFEASIBLE, OPTIMAL, SIMPLEX
 
-    (count, frames, size), rows = costs.shape, given[0].shape[1]
+    count, (frames, rows, size) = len(costs), given[0].shape
     x, multiplier = np.empty((count, frames, size)), np.empty((count, frames, rows))
     claim, steps = np.empty((count, frames), np.int64), np.empty((count, frames), np.int64)
     table = [np.empty((rows, columns)) for columns in (size, size + rows, size + rows)]
@@ -120,9 +124,8 @@ def missed(problem: Problem, activation: Array) -> tuple[Array, Array]:
 
 
 def _missed(matrix: Array, right: Array, x: Array) -> tuple[Array, Array]:
-    terms = matrix * x[:, None, :]
-    lacking = right - terms.sum(axis=2)
-    sizes = np.abs(terms, out=terms).sum(axis=2) + np.abs(right)
+    lacking = right - np.matmul(matrix, x[:, :, None])[:, :, 0]
+    sizes = np.matmul(np.abs(matrix), np.abs(x)[:, :, None])[:, :, 0] + np.abs(right)
     return lacking, (x.shape[1] + 8) * UNIT_ROUNDING * sizes
 
 

@@ -272,7 +272,7 @@ def simplex(
     raw, start, tab, goal, base, sizes, held, left, phase_cost, scale, width, unit, slope, value, total, reduced,
     place, basis, fresh,
 ):  # fmt: skip
-    """Solve programs of every frame: matrix (T, m, k), right-hand sides (T, m), bounds (T, k), Q costs (Q, T, k).
+    """Solve programs of every frame: matrix (T, m, k), right-hand sides (T, m), bounds (T, k), costs (Q, T or 1, k).
 
     Upper bounds may be infinite. The equations hold to so many `units` in the last place of their largest terms. The
     first cost of a frame starts from the variables of equations, each further one from the optimum of the one before.
@@ -313,7 +313,7 @@ def simplex(
         most = MOST_STEPS * (hard + size)
         for q in range(cost.shape[0]):
             for j in range(size):
-                slope[j] = cost[q, t, j] * unit[j]
+                slope[j] = cost[q, min(t, cost.shape[1] - 1), j] * unit[j]
             if q == 0 or claim[q - 1, t] != OPTIMAL:
                 for j in range(size):
                     place[j], value[j] = LOW if width[j] > 0.0 else FIXED, 0.0
