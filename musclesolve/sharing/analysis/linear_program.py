@@ -66,7 +66,7 @@ def minimize_several(
 ) -> Iterator[Optimum]:
     """The optima for several costs (Q, T, k), each found from the optimum for the one before; see `minimize`.
 
-    Costs (Q, 1, k) are those of all frames.
+    Costs (Q, 1, k) are the same in all frames.
     """
     count, (frames, rows, size) = len(costs), matrix.shape
     numbers = [np.full((count, frames, length), np.nan) for length in (size, rows, rows)]

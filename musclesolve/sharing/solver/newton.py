@@ -127,7 +127,7 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
 def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
     """Return where the certificate holds by far, (T,), by slopes (T, n) at the result and by straight lines alone.
 
-    Excess and misses are bounds on those of certificate.py, round-off included.
+    Excess and misses are bounds on the numbers of certificate.py, round-off included.
     """
     if problem.reserve_weight is not None:
         return np.zeros(len(slope), bool)
@@ -289,7 +289,7 @@ class _Dense(NamedTuple):
         return bent + self.ease[:, None] * d
 
     def minimize(self, problem: Problem, linear: Array, a: Array, options: KernelOptions | None) -> Attempt:
-        """The same by the method for dense matrices, from activations (T, n) that produce the moments."""
+        """Minimum by the method for dense matrices, from activations (T, n) that produce the moments."""
         row = row_size(problem)
         weight, allowed = reserve_terms(problem)
         compliance = np.zeros_like(row)
