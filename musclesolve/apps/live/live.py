@@ -44,7 +44,6 @@ from musclesolve.dynamics.inverse.force_balance import BALANCE_LIMIT, Support
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
-from musclesolve.errors import input_error
 from musclesolve.laboratory.bodies.emg_informed import follows_emg
 from musclesolve.laboratory.bodies.mechanics import carries_foot
 from musclesolve.laboratory.bodies.recorded_body import RecordedBody
@@ -446,13 +445,12 @@ class Live:
             emg: (k,) envelopes of `channels`, 1 at the maximum; NaN where not measured.
 
         Raises:
-            InputError: arrays of another shape, what is no number, or markers whose extent no person has, as in mm.
+            InputError: arrays of another shape, or what is no number.
         """
         begun = perf_counter()
         time = float(check_array(time, "time", (), finite=False, real=True))
         markers = check_array(markers, "markers", (len(self.markers), 3), finite=False, real=True)
         plates = check_array(plates, "plates", (len(self.plates), 9), finite=False, real=True)
-        _check_extent(markers)
         taken = self._clock.take(time)
         if taken.refusal:
             return self._interrupted(time - self.lag, begun, (taken.refusal,), taken)
@@ -641,26 +639,6 @@ class Live:
         unknown: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in self.shapes.items()}
         status = np.full(len(self.sides), Status.INTERRUPTED, np.int8)
         return Frame(time=time, **unknown, status=status, **self._beside(begun, notes, taken))
-
-
-WIDEST = 10.0
-"""Median distance of markers from their median place that no person has [m]: feet to hands, some 2 m; in cm some 40."""
-
-
-def _check_extent(markers: Array) -> None:
-    """Refuse markers that lie too far from each other to be in meters."""
-    seen = markers[np.isfinite(markers).all(axis=1)]
-    if not len(seen):
-        return
-    extent = float(np.median(np.abs(seen - np.median(seen, axis=0)).sum(axis=1)))
-    if extent > WIDEST:
-        raise input_error(
-            "bad_units",
-            where="markers",
-            problem=f"half of the markers are {extent:.0f} m and more from the middle of all",
-            expected="positions in meters",
-            remedy="multiply millimeters by 0.001",
-        )
 
 
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:

@@ -427,13 +427,13 @@ def test_arrays_of_another_shape_are_refused(live):
         live.step(0.0, {"asis_r": [0.0, 0.0, 1.0]}, sample.plates)
 
 
-def test_markers_in_millimeters_are_refused_and_all_hidden_ones_are_counted(live):
+def test_hidden_markers_are_named_and_all_of_them_in_two_words(live):
     sample = next(iter(samples(live, live.trial)))
-    with refused("bad_units", "markers", "0.001"):
-        live.step(0.0, 1000.0 * sample.markers, sample.plates)
     live.clear()
-    frame = live.step(0.0, np.full_like(sample.markers, np.nan), sample.plates)
-    assert "hidden: all markers" in frame.notes
+    some = np.where(np.arange(len(sample.markers))[:, None] < 2, np.nan, sample.markers)
+    assert f"hidden: {', '.join(live.markers[:2])}" in live.step(0.0, some, sample.plates).notes
+    live.clear()
+    assert "hidden: all markers" in live.step(0.0, np.full_like(some, np.nan), sample.plates).notes
 
 
 def test_feet_of_plates_are_right_left_or_open(stride):
