@@ -15,7 +15,7 @@ import numpy as np
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
 from musclesolve._util.messages import WarningNote
-from musclesolve.constants import BIORBD, PREDICTED
+from musclesolve.constants import PREDICTED
 from musclesolve.errors import file_error
 from musclesolve.laboratory.files.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.laboratory.files.formats import Faults, Rows, read_forces_table, read_markers
@@ -115,8 +115,7 @@ def read_model_trial(document: Document) -> ModelTrial:
     settings = validated(document, ModelSettings)
     files = named_files(document, settings)
     if is_simulated(files["model"]):
-        program = "biorbd" if files["model"].suffix.casefold() == BIORBD else "MuJoCo"
-        raise document.placed(of_another_program(files["model"], program), "files", "model")
+        raise document.placed(of_another_program(files["model"]), "files", "model")
     if "moments" in files and settings.files.predicted:
         raise document.fault(
             "conflict",

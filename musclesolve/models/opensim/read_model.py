@@ -76,7 +76,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         ['knee_angle']
     """
     if suffix_of(path) == BIORBD:
-        raise of_another_program(file_path(path), "biorbd")
+        raise of_another_program(file_path(path))
     root = read_xml(path)
     model = _model(root)
     defaults = {child.tag: child for holder in (root, model) for child in holder.listed("defaults")}
@@ -205,7 +205,7 @@ def _model(root: Element) -> Element:
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag == "mujoco":
-        raise of_another_program(root.file, "MuJoCo")
+        raise of_another_program(root.file)
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
             "bad_format", f"the document is <{root.tag}>, without a <Model>", expected, "name a model file"
@@ -244,8 +244,9 @@ def _unit_notes(model: Element) -> list[str]:
     ]
 
 
-def of_another_program(file: Path, program: str) -> InputError:
+def of_another_program(file: Path) -> InputError:
     """The error of a model of MuJoCo or biorbd where an OpenSim model is needed."""
+    program = "biorbd" if suffix_of(file) == BIORBD else "MuJoCo"
     return file_error(
         "bad_format",
         file,
