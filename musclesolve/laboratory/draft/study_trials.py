@@ -858,7 +858,7 @@ def column_names(path: Path) -> list[str]:
 
 def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
     """The body that a trial states; the mass from its OpenSim model of a whole person unless it states one."""
-    masses = (_mass_of(path, file_state(path)) for path in _models(trial))
+    masses = (_of_model(path, file_state(path))[0] for path in _models(trial))
     mass = None if "mass_kg" in trial.subject else next(masses, None)
     return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
 
@@ -876,21 +876,17 @@ def body_of(folder: Path, source: Mapping[str, str]) -> Mapping[str, float]:
 
 
 @cache
-def _mass_of(model: Path, state: object) -> float | None:
-    """Mass of an OpenSim model [kg]; None where it cannot be read, has no mass, or is a part of a person."""
-    try:
-        return round(read_osim(model).mass, 2) or None if _is_whole(model, state) else None
-    except InputError:
-        return None
+def _of_model(model: Path, state: object) -> tuple[float | None, bool]:
+    """The mass of the person in an OpenSim model [kg], and whether it is of a whole person.
 
-
-@cache
-def _is_whole(model: Path, state: object) -> bool:
-    """Whether an OpenSim model is of a whole person; also where it cannot be read."""
+    The mass is None where the model has none or is of a part of a person. A model that cannot be read counts as whole.
+    """
     try:
-        return is_whole_person(read_osim(model).bodies)
+        found = read_osim(model)
     except InputError:
-        return True
+        return None, True
+    whole = is_whole_person(found.bodies)
+    return (round(found.mass, 2) or None) if whole else None, whole
 
 
 def _models(trial: FoundTrial) -> list[Path]:
@@ -901,7 +897,7 @@ def _models(trial: FoundTrial) -> list[Path]:
 
 def has_body(trial: FoundTrial) -> bool:
     """Whether a trial shows a person with a mass and a stature, as models of a leg, an arm or a trunk do not."""
-    return all(_is_whole(path, file_state(path)) for path in _models(trial))
+    return all(_of_model(path, file_state(path))[1] for path in _models(trial))
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:

@@ -167,8 +167,9 @@ def read_foreign_solution(
                 "remove one of them",
             )
         found[kind][name] = values
-    plain = found.pop("plain")
-    if plain and _first_line(path) == "controls":
+    plain, header = found.pop("plain"), _header(path)
+    title = header.partition("\n")[0].strip()
+    if plain and title == "controls":
         raise file_error(
             "bad_value",
             path,
@@ -189,7 +190,7 @@ def read_foreign_solution(
         largest = max(
             float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values()
         )
-        of_activations = largest <= LARGEST_ACTIVATION and _first_line(path) not in _TITLES_OF_FORCES
+        of_activations = largest <= LARGEST_ACTIVATION and title not in _TITLES_OF_FORCES
         if quantity is not None:
             of_activations = quantity == ACTIVATIONS
         found["activation" if of_activations else "force"].update(plain)
@@ -208,7 +209,7 @@ def read_foreign_solution(
         notes.append(f"{loads} columns of external loads are not read: the loads are part of the problem.")
     if left_out:
         notes.append(f"Columns that are neither muscle, coordinate nor actuator: {few(left_out, 6)}.")
-    program = _program(header := _header(path), table)
+    program = _program(header, table)
     return ForeignSolution(
         path,
         program,
@@ -220,12 +221,6 @@ def read_foreign_solution(
         left_out=tuple(left_out),
         notes=tuple(notes),
     )
-
-
-def _first_line(path: Path) -> str:
-    """The title of a table, in small letters."""
-    with RowReader(path) as reader:
-        return (reader.line() or "").strip().casefold()
 
 
 def _parts(column: str) -> tuple[str, str]:
