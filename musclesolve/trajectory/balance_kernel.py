@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, on_disk
+from musclesolve.trajectory.chain_kernel import MESSAGE
 
 FIELDS = 18
 """Tendon force, passive force by z; capacity with z, y, zz, zy, yy; l, l_z, v; cosine by z."""
@@ -96,7 +97,4 @@ def balance(muscle, column, grids, active, velocity, passive, tendon, length, ra
             out[15, t, i], out[16, t, i], out[17, t, i] = c, c_z, c_zz
 
 
-_on_disk = on_disk(
-    "compiling the kernel for whole motions for this machine, once (some five seconds)", Path(__file__)
-)
-BALANCE = _on_disk(balance, "r2 i2 r2 r3 r3 r3 r3 r2? r2? r2? r2? r3")
+BALANCE = on_disk(MESSAGE, Path(__file__))(balance, "r2 i2 r2 r3 r3 r3 r3 r2? r2? r2? r2? r3")

@@ -357,16 +357,15 @@ def solve(basis, lanes, lever, x, row, moments):
     moments_of(basis, lever, x, moments, row)
 
 
-_BASIS = tuple_of(Basis, "i1 r2 r2")
+BASIS = tuple_of(Basis, "i1 r2 r2")
+MESSAGE = "compiling the kernel for whole motions for this machine, once (some five seconds)"
 _NODES = types.NamedUniTuple(types_of("r2")[0], len(Nodes._fields), Nodes)
 
-_on_disk = on_disk(
-    "compiling the kernel for whole motions for this machine, once (some five seconds)", Path(__file__)
-)
-FACTOR = _on_disk(factor, _BASIS, _NODES, "r1 r2 r3")
-FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, "r2 r3")
+_on_disk = on_disk(MESSAGE, Path(__file__))
+FACTOR = _on_disk(factor, BASIS, _NODES, "r1 r2 r3")
+FACTOR_AS_IS = _on_disk(factor_as_is, BASIS, _NODES, "r2 r3")
 SIDE_BY_SIDE = _on_disk(side_by_side, "r3 r3")
-COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r3 r2 r2 r2")
+COUPLE = _on_disk(couple, BASIS, "r3 r3 r2 r3 r2 r2 r2")
 SCALE = _on_disk(scale, "r2 r1")
-PRODUCT = _on_disk(product, _BASIS, "r3 r3 r2 r2 r2 r1 r2")
-SOLVE = _on_disk(solve, _BASIS, "r3 r3 r2 r1 r2")
+PRODUCT = _on_disk(product, BASIS, "r3 r3 r2 r2 r2 r1 r2")
+SOLVE = _on_disk(solve, BASIS, "r3 r3 r2 r1 r2")

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from musclesolve._util.compiled_code import on_disk, tuple_of, types_of
-from musclesolve.trajectory.chain_kernel import Basis
+from musclesolve._util.compiled_code import on_disk, types_of
+from musclesolve.trajectory.chain_kernel import BASIS, MESSAGE
 
 
 class Terms(NamedTuple):
@@ -171,13 +171,10 @@ def products(x, k, dx, dk, t, omega):
     return now / x.size, then / x.size
 
 
-_BASIS = tuple_of(Basis, "i1 r2 r2")
 _TERMS = types.NamedUniTuple(types_of("r2")[0], len(Terms._fields), Terms)
-_on_disk = on_disk(
-    "compiling the kernel for whole motions for this machine, once (some five seconds)", Path(__file__)
-)
-RIGHT_SIDE = _on_disk(right_side, _BASIS, "r2", _TERMS, "r1 r1 r2 r2 r2 r2 r2 r2")
-CHANGES = _on_disk(changes, _BASIS, "r2", _TERMS, "r1 r1 r2 r2 r2 r2 r2 r2 r2 r2 r2 r2 r2")
+_on_disk = on_disk(MESSAGE, Path(__file__))
+RIGHT_SIDE = _on_disk(right_side, BASIS, "r2", _TERMS, "r1 r1 r2 r2 r2 r2 r2 r2")
+CHANGES = _on_disk(changes, BASIS, "r2", _TERMS, "r1 r1 r2 r2 r2 r2 r2 r2 r2 r2 r2 r2 r2")
 PUSHES = _on_disk(pushes, "r2 r2 r2 r1 r r2")
 CENTERED = _on_disk(centered, "r2 r2 r2 r2 r r1 r r r2")
 PRODUCTS = _on_disk(products, "r2 r2 r2 r2 r r1")
