@@ -15,6 +15,8 @@ processor time [s] that it takes to make and to solve the program.
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from time import perf_counter, process_time
 from typing import NamedTuple
 
@@ -180,13 +182,19 @@ def report(stride: Stride, jerks: list[float], muscles: bool) -> None:
     Console(width=120).print(table)
 
 
-def main() -> None:
-    parser = command_line(__doc__)
+def stride_options(about: str | None, jerks: Sequence[float]) -> ArgumentParser:
+    """The parser of a command on the bundled stride with noise, for expected jerks."""
+    parser = command_line(about)
     parser.add_argument("--noise-mm", type=float, default=3.0)
     parser.add_argument("--skin-mm", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=4)
+    parser.add_argument("--jerk", type=float, nargs="+", default=list(jerks))
+    return parser
+
+
+def main() -> None:
+    parser = stride_options(__doc__, JERKS)
     parser.add_argument("--muscles", action="store_true")
-    parser.add_argument("--jerk", type=float, nargs="+", default=list(JERKS))
     parser.add_argument("--sizes", action="store_true")
     options = parser.parse_args()
     stride = Stride(1e-3 * options.noise_mm, 1e-3 * options.skin_mm, options.seed)

@@ -22,8 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 import musclesolve as ms
-from benchmarks.arguments import command_line
-from benchmarks.motion_program import INNER, Stride, rms
+from benchmarks.motion_program import INNER, Stride, rms, stride_options
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.symbolic.motion_program import MotionProgram, ProgramMotion
@@ -114,12 +113,7 @@ def show(rows: Sequence[Smoothness], further: Mapping[str, Sequence[float]]) -> 
 
 
 def main() -> None:
-    parser = command_line(__doc__)
-    parser.add_argument("--noise-mm", type=float, default=3.0)
-    parser.add_argument("--skin-mm", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=4)
-    parser.add_argument("--jerk", type=float, nargs="+", default=list(JERKS))
-    options = parser.parse_args()
+    options = stride_options(__doc__, JERKS).parse_args()
     jerks = sorted(options.jerk, reverse=True)
     report_stride(Stride(1e-3 * options.noise_mm, 1e-3 * options.skin_mm, options.seed), jerks)
 
