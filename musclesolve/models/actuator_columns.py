@@ -103,7 +103,6 @@ class ActuatorColumns:
         least: the lower bound of muscles. rows: degrees of freedom of the problem. Arrays that are None stay None.
         """
         frames, count, number = len(self.row), len(self.senses), [one.actuator for one in self.senses]
-        most_needed = self._demand(arrays, rows)[:, number]
         muscles = arrays["force_capacity"].shape[1]
         strength = self.strength[number]
         reactions = arrays.get("reaction_matrix")
@@ -127,11 +126,12 @@ class ActuatorColumns:
         }
         most = arrays.get("upper")
         upper = np.ones((frames, muscles)) if most is None else np.broadcast_to(most, (frames, muscles))
-        lower, most = (np.array([getattr(one, bound) for one in self.senses]) for bound in ("lower", "upper"))
-        bounds = np.where(np.isfinite(most), most, np.maximum(most_needed, lower + 1.0))
-        joined["lower"] = np.concatenate(
-            [np.full((frames, muscles), least), np.tile(lower, (frames, 1))], axis=1
+        lower, bounds = (
+            np.tile([getattr(one, bound) for one in self.senses], (frames, 1)) for bound in ("lower", "upper")
         )
+        if (free := np.isinf(bounds)).any():
+            bounds[free] = np.maximum(self._demand(arrays, rows)[:, number], lower + 1.0)[free]
+        joined["lower"] = np.concatenate([np.full((frames, muscles), least), lower], axis=1)
         joined["upper"] = np.concatenate([upper, bounds], axis=1)
         return joined
 

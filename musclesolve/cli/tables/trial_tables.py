@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,9 +116,7 @@ def trials_table(records: Sequence[TrialRecord]) -> Table:
     Counts that are zero in all trials leave their column to the names of the trials; joints that no trial has, too.
     """
     measured = [record.measures for record in records if record.measures is not None]
-    joints = [
-        joint for joint in LEG_JOINTS if not measured or any(isfinite(one.contact[joint]) for one in measured)
-    ]
+    joints = [joint for joint in LEG_JOINTS if not measured or any(joint in one.joints for one in measured)]
     counted = [name for name in COUNTS if name == "solved" or any(getattr(one, name) for one in measured)]
     rows = Table(
         *words("trial\n"),

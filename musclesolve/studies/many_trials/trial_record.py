@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Self
@@ -210,6 +211,11 @@ class Measures:
     ground: str = ""
     inputs: str = ""  # hash of the hashes of the input files
     extension: str = ""  # coordinates of flexion that are positive in extension or plantarflexion
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints of legs whose contact force is known; none of a model without legs."""
+        return tuple(joint for joint in LEG_JOINTS if isfinite(self.contact[joint]))
 
     @classmethod
     def from_result(cls, result: xr.Dataset, facts: Facts | None = None) -> Self:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import product
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -220,7 +219,7 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
             "parts": parts,
             "badge": (words(measures.verdict)["css"], LABELS[measures.verdict].lower()),
             "contact": " / ".join(decimal(measures.contact[joint], 1) for joint in LEG_JOINTS)
-            if any(isfinite(measures.contact[joint]) for joint in LEG_JOINTS)
+            if measures.joints
             else "",
             "message": "; ".join(measures.findings),
         }

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
-from musclesolve._util.sides import OTHER, SIDE_NAMES
+from musclesolve._util.sides import OTHER, SIDE_NAMES, sided, with_side
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.fact_table import Fact, plain_fact
 from musclesolve.laboratory.results.facts import STRIDE_MEASURES
@@ -48,7 +48,7 @@ def average_facts(average: xr.Dataset) -> list[Fact]:
     if reserves := listed(average, "reserves"):
         shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
         legs = " and ".join(
-            f"{float(shares.sel(side=side)):.0f} % of the {f'{SIDE_NAMES.get(str(side), str())} mean'.lstrip()}"
+            f"{float(shares.sel(side=side)):.0f} % of the {sided(with_side('mean', str(side)))}"
             for side in average["side"].values
         )
         count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"
