@@ -111,13 +111,20 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
     """Raise KeyboardInterrupt on Ctrl-C or another signal, and again by the yielded function.
 
     Python prints and drops an exception during a callback of the garbage collector or of a C library; the yielded
-    function then raises it again. Outside the main thread, which gets no signals, there is no effect.
+    function then raises it again. A handler that was there before decides whether it raises. Outside the main thread,
+    which gets no signals, there is no effect.
     """
-    pressed = threading.Event()
+    pressed, earlier = threading.Event(), signal.getsignal(by)
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        pressed.set()
-        raise KeyboardInterrupt
+        try:
+            if callable(earlier):
+                earlier(number, frame)
+            else:
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pressed.set()
+            raise
 
     def raise_again() -> None:
         if pressed.is_set():

@@ -39,7 +39,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen, usable_frames
 from musclesolve.sharing.problem_scale import load, reserve_terms, slope_size
 from musclesolve.sharing.solver.frame_program import claim_of
-from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message, run_casadi
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
@@ -328,14 +328,14 @@ def _minimize(
         free = np.where(full.redundant[t], 0.0, np.inf)  # a redundant row has no multiplier
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
         low, high = np.concatenate([-free, lower, -reserves[k]]), np.concatenate([free, upper, reserves[k]])
-        claimed = ipopt(x0=start, p=parameters[k], lbx=low, ubx=high, lbg=0.0, ubg=0.0)
-        stats, values = ipopt.stats(), claimed["x"].full()[:, 0]
+        given = {"x0": start, "p": parameters[k], "lbx": low, "ubx": high, "lbg": 0.0, "ubg": 0.0}
+        (values, of_rows), stats = run_casadi(ipopt, given, ("x", "lam_g"))
         result.status[t] = claim_of(final_message(stats))
         result.iterations[t] = stats.get("iter_count", 0)
         result.multiplier[t] = values[:rows] * column[k, :rows]
         result.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
         result.reserve[t] = values[rows + muscles :] * column[k, rows:] if soft else 0.0
-        result.equation_multiplier[t] = claimed["lam_g"].full()[:, 0] * steepest[k] / force[k]
+        result.equation_multiplier[t] = of_rows * steepest[k] / force[k]
         if result.status[t] == Status.SOLVED:
             start = values
 

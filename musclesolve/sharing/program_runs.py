@@ -14,7 +14,7 @@ from musclesolve._util.messages import count_of, few
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.frame_program import claim_of
-from musclesolve.sharing.solver.ipopt import final_message, interruptible
+from musclesolve.sharing.solver.ipopt import final_message, run_casadi
 from musclesolve.sharing.status import Status
 
 SAME = 1e-4
@@ -36,16 +36,14 @@ def run(solver: Any, watching: Any, numbers: Mapping[str, Array]) -> End:
     if watching is not None:
         watching.count, watching.error = 0, None
     try:
-        found = interruptible(solver, numbers)
+        (x, multiplier), stats = run_casadi(solver, numbers, ("x", "lam_g"))
     except RuntimeError as error:
         message = str(error).splitlines()[-1]
         x, multiplier = (np.full(numbers[key].shape, np.nan) for key in ("x0", "lbg"))
         return End(x, multiplier, 0, Status.SOLVER_FAILED, message)
     if watching is not None and watching.error is not None:
         raise watching.error
-    stats = solver.stats()
     message = final_message(stats)
-    x, multiplier = (np.asarray(found[key])[:, 0] for key in ("x", "lam_g"))
     return End(
         x, multiplier, int(stats.get("iter_count", 0)), claim_of(message, otherwise=Status.SOLVED), message
     )

@@ -28,6 +28,7 @@ from musclesolve._util.checks import (
 )
 from musclesolve._util.messages import as_text, few, unknown_name, with_sizes
 from musclesolve.errors import input_error
+from musclesolve.sharing.solver.ipopt import run_casadi
 from musclesolve.symbolic.motion_frames import (
     ACCELERATION,
     RATE,
@@ -360,8 +361,9 @@ def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array
         "ipopt.max_iter": 500,
     }
     solver = ca.nlpsol("balance", "ipopt", program, quiet)
-    found = solver(x0=np.clip(begin, lower, upper), lbx=lower, ubx=upper, lbg=0.0, ubg=0.0)
-    if not solver.stats()["success"]:
+    given = {"x0": np.clip(begin, lower, upper), "lbx": lower, "ubx": upper, "lbg": 0.0, "ubg": 0.0}
+    (found,), stats = run_casadi(solver, given, ("x",))
+    if not stats["success"]:
         raise input_error(
             "not_solved",
             where="start",
@@ -369,7 +371,7 @@ def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array
             expected="a posture whose mass center is above the contacts, which touch the ground",
             remedy="another start, such as a shallower crouch, or wider limits of the coordinates",
         )
-    return np.array(found["x"]).ravel()
+    return found
 
 
 def _interpolated(frame: FrameFunctions, time: Array, before: ProgramMotion) -> Array:

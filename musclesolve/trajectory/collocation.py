@@ -36,7 +36,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, SampledCurves
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message, run_casadi
 from musclesolve.trajectory.certificate import MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.solve_rate_limited import limit_rows
@@ -319,8 +319,8 @@ class Collocation:
                 "compl_inf_tol": COMPLEMENTARITY * self.tolerance,
             }
             solver = casadi_ipopt("motion", program.functions, settings)
-            result = solver(x0=program.start(*start), **program.bounds)
-            x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
+            given = {"x0": program.start(*start), **program.bounds}
+            (x, of_rows, of_bounds), stats = run_casadi(solver, given, ("x", "lam_g", "lam_x"))
             unknowns, bounds = split_named(x, program.shapes), split_named(of_bounds, program.shapes)
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
             rows = split_named(-program.size * of_rows, program.row_shapes)
@@ -334,9 +334,9 @@ class Collocation:
                 balance_multiplier=rows["balance"],
                 coordinate_multiplier=-program.size * bounds["state"],
                 limit_multiplier=np.maximum(limits, 0.0) if limits.size else none,
-                iterations=solver.stats().get("iter_count", 0),
+                iterations=stats.get("iter_count", 0),
                 method=self.name,
-                message=sentence(final_message(solver.stats())),
+                message=sentence(final_message(stats)),
             )
 
 

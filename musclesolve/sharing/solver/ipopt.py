@@ -11,7 +11,7 @@ where c are expressions of constraints. The parameters p are, in this order: the
 constraint, scale, w, size, A / row (columns first) and b / row. cyipopt also takes costs without an expression.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
@@ -23,6 +23,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi
 from musclesolve._util.checks import check_integer, check_number, check_type
 from musclesolve._util.locks import CASADI
+from musclesolve._util.processes import interrupts
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
@@ -251,11 +252,10 @@ def _program(
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         if watching is not None:
             watching.count, watching.error = 0, None
-        claimed = interruptible(program, numbers)
+        (x, multiplier), stats = run_casadi(program, numbers, ("x", "lam_g"))
         if watching is not None and watching.error is not None:
             raise watching.error
-        x, multiplier = (claimed[key].full()[:, 0] for key in ("x", "lam_g"))
-        return x, multiplier, int(program.stats().get("iter_count", 0)), final_message(program.stats())
+        return x, multiplier, int(stats.get("iter_count", 0)), final_message(stats)
 
     return call
 
@@ -296,14 +296,28 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
         raise bad_option(str(error).strip().splitlines()[-1].rpartition("cpp:")[2]) from error
 
 
-def interruptible(solver: Any, numbers: Mapping[str, Array]) -> dict[str, Any]:
-    """Call a solver of CasADi, which turns a Ctrl-C between two evaluations into an error of its own."""
-    try:
-        return dict(solver(**numbers))
-    except RuntimeError as error:
-        if str(error).splitlines()[-1] == "KeyboardInterrupt":
-            raise KeyboardInterrupt from None
-        raise
+def run_casadi(
+    solver: Any, numbers: Mapping[str, Any], results: Sequence[str]
+) -> tuple[list[Array], dict[str, Any]]:
+    """Run a solver of CasADi; return the columns of the named results, and its statistics.
+
+    CasADi turns a Ctrl-C between two evaluations into an error of its own, and drops it while it converts arrays.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C.
+        RuntimeError: an error of CasADi.
+    """
+    with interrupts() as raise_interrupt:
+        try:
+            found = solver(**numbers)
+            columns, stats = [found[name].full()[:, 0] for name in results], dict(solver.stats())
+        except Exception as error:
+            raise_interrupt()
+            if str(error).splitlines()[-1:] == ["KeyboardInterrupt"]:
+                raise KeyboardInterrupt from None
+            raise
+        raise_interrupt()
+    return columns, stats
 
 
 _CODES = {

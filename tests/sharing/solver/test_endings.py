@@ -1,11 +1,14 @@
 """Why a solver did not solve a frame: its final message and what its result misses; and a callback ends a frame."""
 
+import contextlib
+import signal
+
 import numpy as np
 import pytest
 
 import musclesolve as ms
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.solver.ipopt import interruptible
+from musclesolve.sharing.solver.ipopt import run_casadi
 from musclesolve.sharing.solver.scipy_solvers import Slsqp, TrustConstr
 
 
@@ -14,7 +17,37 @@ def test_a_ctrl_c_between_two_evaluations_is_one():
         raise RuntimeError("Error in Function::call for 'sharing' [IpoptInterface]:\nKeyboardInterrupt")
 
     with pytest.raises(KeyboardInterrupt):
-        interruptible(interrupted, {})
+        run_casadi(interrupted, {}, ())
+
+
+class Dropping:
+    """A solver and its result, which drop a Ctrl-C as CasADi does while it makes an array."""
+
+    def __call__(self):
+        return {"x": self}
+
+    def full(self):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    def stats(self):
+        return {}
+
+
+def test_a_ctrl_c_that_casadi_drops_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        run_casadi(Dropping(), {}, ("x",))
+
+
+def test_a_handler_that_only_remembers_ctrl_c_goes_on():
+    before, heeded = signal.getsignal(signal.SIGINT), []
+    signal.signal(signal.SIGINT, lambda *_: heeded.append(True))
+    try:
+        with pytest.raises(TypeError):
+            run_casadi(Dropping(), {}, ("x",))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heeded == [True]
 
 
 KINDS = [ms.sharing.Ipopt, *([ms.sharing.Cyipopt] if ms.solvers()["cyipopt"].installed else [])]
