@@ -17,16 +17,12 @@ ROOT = Path(__file__).parents[2]
 follow_recipes = runpy.run_path(str(ROOT / "tools" / "follow_recipes.py"))["follow_recipes"]
 USE = """
 import runpy
-import socket
-import struct
 from pathlib import Path
-from types import SimpleNamespace
 import numpy as np
 import muscle_db
 import musclesolve as ms
 from musclesolve.laboratory.checks.check import all_checks, examined_file
 from musclesolve.data import reference_stride
-from musclesolve.apps.live.session import open_sink
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
                    optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])
@@ -49,13 +45,6 @@ assert "horizontal_contact_force" in in_set("result", "uncertainty") and QUANTIT
 assert FIGURE_NAMES["horizontal_contact_force"].section == "contact"
 
 assert muscle_db.load("one_muscle")["soleus"].max_isometric_force == 2839
-with socket.socket(type=socket.SOCK_DGRAM) as listener:
-    listener.bind(("127.0.0.1", 0))
-    sink = open_sink(f"osc:{listener.getsockname()[1]}")
-    sink.begin(SimpleNamespace(joints=("hip_r",)))
-    sink.take(None, SimpleNamespace(joint_reaction=np.array([[3.0, 4.0, 0.0]])))
-    assert listener.recv(99) == b"/joint_reaction\\0,f\\0\\0" + struct.pack(">f", 5.0)
-    sink.close()
 
 from musclesolve.cli.printing import json_text
 from musclesolve.apps.desk.result_facts import result_facts
