@@ -2,10 +2,12 @@
 
 The slopes of the Lagrangian of certificate.py, with multipliers k of the bounds, and the misses of moments and balance
 are brought to zero, with the products of k and the distances x from the bounds equal to sigma omega > 0, where sigma
-falls to what the gap allows: Mehrotra's pair of predictor and corrector (sharing/solver/interior_point.py), a Newton
-step each. Once sigma is small and all chains are convex, a third one moves products that would leave the range
-`CENTRAL` back to it (Gondzio 1996, Comput Optim Appl 6:137-156), and is taken if it is longer; elsewhere long steps
-lead astray. In a step the balance of tendon and fiber gives the change of the activation,
+falls to what the gap allows: Mehrotra's pair of predictor and corrector, a Newton step each. It is derived in
+sharing/solver/interior_point.py, whose `mehrotra_step` is its numpy form for any program; step_kernel.py compiles it
+for the one table that holds all bounds of a motion. Once sigma is small and all chains are convex, a third one moves
+products that would leave the range `CENTRAL` back to it (Gondzio 1996, Comput Optim Appl 6:137-156), and is taken if it
+is longer; elsewhere long steps lead astray. In a step the balance of tendon and fiber gives the change of the
+activation,
 
     da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
 
@@ -520,7 +522,7 @@ class MotionInteriorPoint:
             largest = (np.abs(terms.slope_a) + np.abs(x.balance * terms.capacity)).max(axis=0)
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
         central = x.sigma <= CENTRAL_FROM * self.size and not self.system.share.any()
-        move, t, sigma = self.mehrotra(linear, x.barrier, omega, least, central)
+        move, t, sigma = self.predict_and_correct(linear, x.barrier, omega, least, central)
         a = x.a + t * move.a
         distance = np.maximum(x.barrier.x + t * move.dx, LEAST_DISTANCE * float(a.max()))
         moved = replace(
@@ -537,10 +539,13 @@ class MotionInteriorPoint:
         )
         return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None
 
-    def mehrotra(
+    def predict_and_correct(
         self, linear: Linearized, barrier: Barrier, omega: Array, least: float, central: bool
     ) -> tuple[Move, float, float]:
-        """The step of predictor, corrector and correction toward central products, its length, and sigma."""
+        """The step of predictor, corrector and correction toward central products, its length, and sigma.
+
+        omega (n,); least: the least sigma; central: whether products may be moved back to the range `CENTRAL`.
+        """
         x, k = barrier
         push = np.zeros_like(x)
         guess = linear.move(barrier, push, OF_PREDICTOR)
@@ -555,6 +560,6 @@ class MotionInteriorPoint:
             return move, length, sigma
         ahead = min(1.0, length + AHEAD)
         step_kernel.CENTERED.load()(x, k, move.dx, move.dk, ahead, target, *CENTRAL, push)
-        other = linear.move(barrier, push, OF_STEP)
-        longer = other.longest(TO_BOUNDARY)
-        return (other, longer, sigma) if longer > length else (move, length, sigma)
+        centered = linear.move(barrier, push, OF_STEP)
+        longer = centered.longest(TO_BOUNDARY)
+        return (centered, longer, sigma) if longer > length else (move, length, sigma)
