@@ -99,7 +99,7 @@ class PlateForce(Sampled):
         return ~_within(time, self.impossible, BESIDE_GAP)
 
     @property
-    def shown(self) -> Array:
+    def plate_force(self) -> Array:
         """The force (S, 3) of the plate, also below the threshold of the settings."""
         return self.force if self.unloaded is None else self.unloaded
 
