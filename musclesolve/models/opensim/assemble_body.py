@@ -95,7 +95,7 @@ def model_body(
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
-    if left := int((in_range & ~due.known).sum()):
+    if left := int((in_range & ~due.covered).sum()):
         notes.append(f"Frames of the coordinates have no moments and are left out: {left}.")
     notes += _function_path_notes(choice.muscles, due.loads is not None)
     notes += _loop_notes(model, choice.dofs, due.loads is not None)
@@ -111,7 +111,7 @@ def model_body(
             columns = [dynamics.dynamics.column(name) for name in choice.dofs]
             moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
         else:
-            same = due.dynamics if np.array_equal(selected, due.known) else None
+            same = due.dynamics if np.array_equal(selected, due.covered) else None
             dynamics = same or load_dynamics(model, motion, due.loads)
         notes += _segment_notes(model)
         if joints := shared_joints(model, choice.dofs):
@@ -224,9 +224,9 @@ def _selected_frames(
     """Masks (T,) of the frames in the time range, and of those among them whose moments are known."""
     start, end = settings.time.start_s, settings.time.end_s
     in_range = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
-    selected = due.known & in_range
+    selected = due.covered & in_range
     if np.isnan(due.moment[selected]).all():
-        time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
+        time = motion.time[due.covered & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
             raise file_error(
                 "missing_samples",
