@@ -63,7 +63,7 @@ class NewtonSystem:
         self.factors = np.zeros((muscles, frames, HALF + 1))
         self.lanes = np.empty((frames + HALF, HALF + 1, muscles))
         self._row, self._c = np.empty(muscles), np.empty((frames, muscles))
-        self.whole: tuple[Array, Array] | None = None
+        self.dense: tuple[Array, Array] | None = None
         self.steps = 0
 
     def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
@@ -104,7 +104,7 @@ class NewtonSystem:
         for below in range(size):
             row = np.arange(below, size)
             whole[row, row - below] = whole[row - below, row] = lower[below, : size - below]
-        self.whole = lu_factor(whole, check_finite=False)
+        self.dense = lu_factor(whole, check_finite=False)
         return True
 
     def solve(self, right: Array, short: Array, enough: float = ENOUGH) -> tuple[Array, Array]:
@@ -126,7 +126,7 @@ class NewtonSystem:
     def _keep(self, lever: Array, compliance: Array) -> None:
         self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
         chain_kernel.SIDE_BY_SIDE.load()(self.factors, self.lanes)
-        self.whole = None
+        self.dense = None
 
     def blocks(self, reach: int) -> Array:
         """The lower band of S up to a reach in frames: entry (i, j) in row i - j of column j."""
@@ -159,8 +159,8 @@ class NewtonSystem:
         """Conjugate gradients for S x = b; after many steps the reach is doubled for the next solve."""
         from scipy.linalg import cho_solve_banded, lu_solve
 
-        if self.whole is not None:
-            return np.asarray(lu_solve(self.whole, b.reshape(-1), check_finite=False)).reshape(b.shape)
+        if self.dense is not None:
+            return np.asarray(lu_solve(self.dense, b.reshape(-1), check_finite=False)).reshape(b.shape)
 
         def precondition(left: Array) -> Array:
             x = cho_solve_banded((self.band, True), left.reshape(-1) * self.scale, check_finite=False)
