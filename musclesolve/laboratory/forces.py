@@ -41,11 +41,8 @@ dynamics/inverse/newton_euler.py, laboratory/bodies/recorded_body.py, muscles/sc
 muscles/muscle_state.py, muscles/hill_model.py, models/body_sharing.py, sharing/problem.py, sharing/solving.py.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.messages import Progress, no_progress, unknown_name
@@ -61,7 +58,7 @@ from musclesolve.laboratory.bodies.measured_body import MeasuredAnalysis
 from musclesolve.laboratory.bodies.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.laboratory.bodies.recorded_body import RecordedBody, recorded_body
 from musclesolve.laboratory.bodies.run_options import find_options, read_in_time_range, with_arguments
-from musclesolve.laboratory.motion.anatomy.anatomy import Anatomy, anatomy, same_points
+from musclesolve.laboratory.motion.anatomy.anatomy import anatomy
 from musclesolve.laboratory.motion.ground_reaction import ground_reactions
 from musclesolve.laboratory.recording.data import AnyTrial, Trial
 from musclesolve.laboratory.trial.trial_file import ModelTrial, read_trial
@@ -136,18 +133,6 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
     landmarks = anatomy(trial, TIME_MARGIN)
     return_memory(len(landmarks.time))
     report("kinematics", 0.15)
-    return mechanics_of(trial, landmarks)
-
-
-def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics] | None = None) -> Mechanics:
-    """Compute model, motion and ground reactions of a recording from its landmarks.
-
-    known: another state of the recording and its mechanics, whose poses are reused where subject, points and times are
-    equal.
-    """
-    if known is not None and _same_motion(trial, landmarks, *known):
-        reactions = ground_reactions(trial.forces, known[1].motion.time, landmarks.filter)
-        return replace(known[1], measured=landmarks, reactions=reactions)
     consistency = trial.settings.consistency
     if consistency.residual == REDUCED:
         check_reduction(trial)
@@ -188,25 +173,3 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str) -> Trial:
             "name markers, forces and the subject instead of a model",
         )
     return trial
-
-
-def _same_motion(trial: Trial, landmarks: Anatomy, other: Trial, known: Mechanics) -> bool:
-    """Return whether a recording with measured forces has exactly the consistent motion of the known mechanics.
-
-    The motion depends on markers alone, unless the residual at the pelvis is reduced.
-    """
-    inside = trial.inside(landmarks.time, *trial.time_range)
-    return (
-        trial.predicted_spans is None
-        and trial.settings.consistency.residual != REDUCED
-        and other.predicted_spans is None
-        and trial.subject is other.subject
-        and trial.settings.consistency == other.settings.consistency
-        and landmarks.pelvis_depth == known.measured.pelvis_depth
-        and np.array_equal(landmarks.time, known.measured.time)
-        and np.array_equal(landmarks.time[inside], known.motion.time)
-        and all(
-            same_points(getattr(landmarks, name), getattr(known.measured, name))
-            for name in ("offsets", "points", "directions")
-        )
-    )

@@ -270,7 +270,7 @@ def certify(
         miss_cost, of_reserves = _or_infinite(parts.miss_cost), reserve_cost(problem, reserve)
         value = cost.value(problem, activation) + of_reserves
         value -= (problem.n_muscles + highest_power(problem, cost) + 4.0) * UNIT_ROUNDING * np.abs(value)
-        found = Certificate(
+        certificate = Certificate(
             _share(excess, parts.unit),
             value - excess - parts.shift,
             _or_infinite(parts.missed),
@@ -279,7 +279,7 @@ def certify(
             miss_cost,
             parts.unit,
         )
-    return found.frames(0) if without_axis else found
+    return certificate.frames(0) if without_axis else certificate
 
 
 class GapParts(NamedTuple):
@@ -317,11 +317,11 @@ def gap_parts(
     matrix, a = problem.moment_matrix, np.clip(activation, problem.lower, problem.upper)
     soft, dofs = cost.soft_rows(problem), problem.n_dof
     slope = cost.term_gradient(problem, a)
-    whole, pull = slope, problem.pull(multiplier)
+    total_slope, pull = slope, problem.pull(multiplier)
     size = np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
     if soft is not None:
         by_rows = soft.gradient(a)
-        whole, pull, dofs = slope + by_rows, pull - by_rows, dofs + soft.weight.shape[1]
+        total_slope, pull, dofs = slope + by_rows, pull - by_rows, dofs + soft.weight.shape[1]
         of_rows = np.abs(soft.weight * soft.residual(a))
         size = size + np.matmul(of_rows[:, None, :], np.abs(soft.matrix))[:, 0, :]
     weight, _ = reserve_terms(problem)
@@ -331,9 +331,9 @@ def gap_parts(
     by_row = multiplier * miss
     excess, shift = np.where((reserve != allowed).any(axis=1), np.inf, 0.0), by_row
     if weight.shape[1]:
-        stated, met = (_of_reserves(multiplier, weight, s) for s in (reserve, reserve - miss))
-        better = (weight > 0.0) & (met < stated + np.abs(by_row))
-        excess = excess + np.where(better, met, stated).sum(axis=1)
+        as_given, met = (_of_reserves(multiplier, weight, s) for s in (reserve, reserve - miss))
+        better = (weight > 0.0) & (met < as_given + np.abs(by_row))
+        excess = excess + np.where(better, met, as_given).sum(axis=1)
         # the cost of the reserve s - d instead of s
         shift = np.where(better, weight * miss * (reserve - 0.5 * miss), by_row)
         by_row = np.where(better, 0.0, by_row)
@@ -344,7 +344,7 @@ def gap_parts(
     miss_cost = np.abs(by_row.sum(axis=1)) + np.where(by_row == 0.0, 0.0, rounded).sum(axis=1)
     shift = shift.sum(axis=1) + rounded.sum(axis=1)
     if further is not None:
-        whole = whole + further.slope
+        total_slope = total_slope + further.slope
         pull, size = pull + further.pull - further.slope, size + further.size
         excess, miss_cost = excess + further.excess, miss_cost + further.miss_cost
         shift = shift + further.miss_cost
@@ -358,7 +358,7 @@ def gap_parts(
         off = slope - pull
         phi = _times(np.maximum(off + error, 0.0), a - problem.lower)
         phi += _times(np.maximum(error - off, 0.0), problem.upper - a)
-    unit = _finite(np.abs(whole) * a).sum(axis=1)
+    unit = _finite(np.abs(total_slope) * a).sum(axis=1)
     excess = excess + phi.sum(axis=1)
     lost = (np.abs(slope) < LEAST_NORMAL) & (a > problem.lower)
     below = LEAST_NORMAL * np.where(lost, problem.upper - problem.lower, 0.0)
@@ -435,7 +435,9 @@ def _fenchel(problem: Problem, cost: Cost, a: Array, slope: Array, pull: Array, 
     return phi
 
 
-def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
+def improve_multipliers(
+    problem: Problem, cost: Cost, attempt: Attempt, certificate: Certificate
+) -> Certificate:
     """Improve multipliers, in place, where the certificate does not hold though the moments are met; return it anew.
 
     They are zero where no activation costs anything. Else they change by one step of Newton's method on the dual at
@@ -443,10 +445,10 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     of those on a bound that lambda pulls away from it. Only multipliers of moments without a reserve change.
     """
     if "linear_program" in cost.needs or problem.reserve_weight is not None:
-        return found
-    which = np.flatnonzero((found.gap > GAP) & (found.moment_error <= TOLERANCE))
+        return certificate
+    which = np.flatnonzero((certificate.gap > GAP) & (certificate.moment_error <= TOLERANCE))
     if not which.size:
-        return found
+        return certificate
     part = within_domain(problem.frames(which), cost)
     a, reserve = attempt.activation[which], attempt.reserve[which]
     with np.errstate(all="ignore"):
@@ -466,20 +468,20 @@ def improve_multipliers(problem: Problem, cost: Cost, attempt: Attempt, found: C
     better = attempt.multiplier[which] + step[:, :, 0] / size
     better[(slope == 0.0).all(axis=1)] = 0.0
     again = certify(part, cost, a, reserve, better)
-    return _where_better(found, again, which, attempt.multiplier, better)
+    return _where_better(certificate, again, which, attempt.multiplier, better)
 
 
-def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, found: Certificate) -> Certificate:
+def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, certificate: Certificate) -> Certificate:
     """Put activations near a bound that the slopes push them to on it, in place, where this helps; return it anew.
 
     Where only rest of some muscles meets the moments, iterations come near to it and never there, and their multipliers
     are so large that the smallest miss costs more than the certificate allows.
     """
     if "linear_program" in cost.needs:
-        return found
-    which = np.flatnonzero(~found.holds & (found.moment_error <= TOLERANCE))
+        return certificate
+    which = np.flatnonzero(~certificate.holds & (certificate.moment_error <= TOLERANCE))
     if not which.size:
-        return found
+        return certificate
     part = within_domain(problem.frames(which), cost)
     a, reserve, multiplier = attempt.activation[which], attempt.reserve[which], attempt.multiplier[which]
     with np.errstate(all="ignore"):
@@ -488,16 +490,16 @@ def snap_to_bounds(problem: Problem, cost: Cost, attempt: Attempt, found: Certif
     snapped = np.where((a - part.lower <= near) & (off > -turned), part.lower, a)
     snapped = np.where((part.upper - a <= near) & (off < turned), part.upper, snapped)
     again = certify(part, cost, snapped, reserve, multiplier)
-    return _where_better(found, again, which, attempt.activation, snapped)
+    return _where_better(certificate, again, which, attempt.activation, snapped)
 
 
 def _where_better(
-    found: Certificate, again: Certificate, which: Indices, numbers: Array, better: Array
+    certificate: Certificate, again: Certificate, which: Indices, numbers: Array, better: Array
 ) -> Certificate:
     """Replace numbers of some frames, in place, where their certificate is better; return the certificate of all."""
-    improved = again.worst < found.frames(which).worst
+    improved = again.worst < certificate.frames(which).worst
     numbers[which[improved]] = better[improved]
-    return found.replaced(which[improved], again.frames(improved))
+    return certificate.replaced(which[improved], again.frames(improved))
 
 
 def _gap_of_levels(

@@ -261,7 +261,7 @@ class Optimum:
     below: Mask  # (T, n) held at the lower bound
     above: Mask  # (T, n) held at the upper bound
     distance: Array  # (T, n) from a change of the set; infinite where a muscle cannot move or has no arm
-    known: Mask  # (T,) whether Newton's method has converged, and moments resolve the activations
+    determined: Mask  # (T,) whether Newton's method has converged, and moments resolve the activations
 
 
 def refine(
@@ -311,8 +311,8 @@ def refine(
     distance = np.where(upper > lower, distance, np.inf)
     system = OptimalitySystem.from_activation(problem, cost, a, ~held, compliance)
     with np.errstate(all="ignore"):
-        known = (miss <= KNOWN_RESIDUAL) & (system.error_at(problem, cost, a, multiplier) <= TOLERANCE)
-    return Optimum(a, multiplier, held & below, held & ~below, distance, known), system
+        determined = (miss <= KNOWN_RESIDUAL) & (system.error_at(problem, cost, a, multiplier) <= TOLERANCE)
+    return Optimum(a, multiplier, held & below, held & ~below, distance, determined), system
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
@@ -464,7 +464,7 @@ class SolutionDerivatives:
         NaN where Newton's method does not converge, or where double precision does not resolve the activations.
         """
         apart = np.abs(self.optimum.activation - self.activation).max(axis=1, initial=0.0)
-        return self._whole(np.where(self.optimum.known, apart, np.nan), keep=True)
+        return self._whole(np.where(self.optimum.determined, apart, np.nan), keep=True)
 
     @cached_property
     def unique(self) -> Mask:
@@ -487,7 +487,7 @@ class SolutionDerivatives:
                 "The muscles between their bounds cannot vary every moment, or can be mixed in several ways that are "
                 "all optimal: the derivative is not defined."
             )
-        if not self.optimum.known[here]:
+        if not self.optimum.determined[here]:
             return "Newton's method does not converge, or moments do not fix the activations: no derivative."
         optimum, part = self.optimum, self.part
         muscle = int(optimum.distance[here].argmin())
@@ -711,7 +711,7 @@ class SolutionDerivatives:
 
     @property
     def _determined(self) -> Mask:
-        return self.optimum.known & self.system.regular
+        return self.optimum.determined & self.system.regular
 
     @cached_property
     def _by_moment(self) -> tuple[Array, Array]:

@@ -426,7 +426,7 @@ class _Examination:
                 place = (table, key, index)
                 self.refuse("bad_value", place, problem=problem, expected=expected, remedy=remedy)
             else:
-                right[key] = rule.taken(stated[key])
+                right[key] = rule.converted(stated[key])
         return right
 
 

@@ -299,7 +299,7 @@ class Setting:
             forms = [self.example or KINDS[self.kind].form, *(f'"{word}"' for word in self.words)]
         return ", or ".join(f"{key} = {form}" for form in forms)
 
-    def taken(self, value: Any) -> Any:
+    def converted(self, value: Any) -> Any:
         """Return the value in the program: numbers as floats except counts, lists as tuples."""
         if self.kind == "ranges" and isinstance(value, list):
             return tuple((float(start), float(end)) for start, end in value)

@@ -2,10 +2,12 @@
 
 The slopes of the Lagrangian of certificate.py, with multipliers k of the bounds, and the misses of moments and balance
 are brought to zero, with the products of k and the distances x from the bounds equal to sigma omega > 0, where sigma
-falls to what the gap allows: Mehrotra's pair of predictor and corrector (sharing/solver/interior_point.py), a Newton
-step each. Once sigma is small and all chains are convex, a third one moves products that would leave the range
-`CENTRAL` back to it (Gondzio 1996, Comput Optim Appl 6:137-156), and is taken if it is longer; elsewhere long steps
-lead astray. In a step the balance of tendon and fiber gives the change of the activation,
+falls to what the gap allows: Mehrotra's pair of predictor and corrector, a Newton step each. It is derived in
+sharing/solver/interior_point.py, whose `mehrotra_step` is its numpy form for any program; step_kernel.py compiles it
+for the one table that holds all bounds of a motion. Once sigma is small and all chains are convex, a third one moves
+products that would leave the range `CENTRAL` back to it (Gondzio 1996, Comput Optim Appl 6:137-156), and is taken if it
+is longer; elsewhere long steps lead astray. In a step the balance of tendon and fiber gives the change of the
+activation,
 
     da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
 
@@ -61,7 +63,7 @@ class NewtonSystem:
         self.factors = np.zeros((muscles, frames, HALF + 1))
         self.lanes = np.empty((frames + HALF, HALF + 1, muscles))
         self._row, self._c = np.empty(muscles), np.empty((frames, muscles))
-        self.whole: tuple[Array, Array] | None = None
+        self.dense: tuple[Array, Array] | None = None
         self.steps = 0
 
     def factor(self, nodes: Nodes, lever: Array, compliance: Array) -> bool:
@@ -102,7 +104,7 @@ class NewtonSystem:
         for below in range(size):
             row = np.arange(below, size)
             whole[row, row - below] = whole[row - below, row] = lower[below, : size - below]
-        self.whole = lu_factor(whole, check_finite=False)
+        self.dense = lu_factor(whole, check_finite=False)
         return True
 
     def solve(self, right: Array, short: Array, enough: float = ENOUGH) -> tuple[Array, Array]:
@@ -124,7 +126,7 @@ class NewtonSystem:
     def _keep(self, lever: Array, compliance: Array) -> None:
         self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
         chain_kernel.SIDE_BY_SIDE.load()(self.factors, self.lanes)
-        self.whole = None
+        self.dense = None
 
     def blocks(self, reach: int) -> Array:
         """The lower band of S up to a reach in frames: entry (i, j) in row i - j of column j."""
@@ -157,8 +159,8 @@ class NewtonSystem:
         """Conjugate gradients for S x = b; after many steps the reach is doubled for the next solve."""
         from scipy.linalg import cho_solve_banded, lu_solve
 
-        if self.whole is not None:
-            return np.asarray(lu_solve(self.whole, b.reshape(-1), check_finite=False)).reshape(b.shape)
+        if self.dense is not None:
+            return np.asarray(lu_solve(self.dense, b.reshape(-1), check_finite=False)).reshape(b.shape)
 
         def precondition(left: Array) -> Array:
             x = cho_solve_banded((self.band, True), left.reshape(-1) * self.scale, check_finite=False)
@@ -520,7 +522,7 @@ class MotionInteriorPoint:
             largest = (np.abs(terms.slope_a) + np.abs(x.balance * terms.capacity)).max(axis=0)
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
         central = x.sigma <= CENTRAL_FROM * self.size and not self.system.share.any()
-        move, t, sigma = self.mehrotra(linear, x.barrier, omega, least, central)
+        move, t, sigma = self.predict_and_correct(linear, x.barrier, omega, least, central)
         a = x.a + t * move.a
         distance = np.maximum(x.barrier.x + t * move.dx, LEAST_DISTANCE * float(a.max()))
         moved = replace(
@@ -537,10 +539,13 @@ class MotionInteriorPoint:
         )
         return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None
 
-    def mehrotra(
+    def predict_and_correct(
         self, linear: Linearized, barrier: Barrier, omega: Array, least: float, central: bool
     ) -> tuple[Move, float, float]:
-        """The step of predictor, corrector and correction toward central products, its length, and sigma."""
+        """The step of predictor, corrector and correction toward central products, its length, and sigma.
+
+        omega (n,); least: the least sigma; central: whether products may be moved back to the range `CENTRAL`.
+        """
         x, k = barrier
         push = np.zeros_like(x)
         guess = linear.move(barrier, push, OF_PREDICTOR)
@@ -555,6 +560,6 @@ class MotionInteriorPoint:
             return move, length, sigma
         ahead = min(1.0, length + AHEAD)
         step_kernel.CENTERED.load()(x, k, move.dx, move.dk, ahead, target, *CENTRAL, push)
-        other = linear.move(barrier, push, OF_STEP)
-        longer = other.longest(TO_BOUNDARY)
-        return (other, longer, sigma) if longer > length else (move, length, sigma)
+        centered = linear.move(barrier, push, OF_STEP)
+        longer = centered.longest(TO_BOUNDARY)
+        return (centered, longer, sigma) if longer > length else (move, length, sigma)

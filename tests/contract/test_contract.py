@@ -226,7 +226,7 @@ def has_dimensions_unit_and_meaning(name: str, folder: Path) -> None:
     quantity = QUANTITIES[name]
     assert quantity.name == name and name.isidentifier() and quantity.units and quantity.long_name
     assert (
-        quantity.attrs.keys() == {"units", "long_name", "description"} and quantity.heading and quantity.said
+        quantity.attrs.keys() == {"units", "long_name", "description"} and quantity.heading and quantity.noun
     )
     assert not quantity.kind or quantity.units == KINDS[quantity.kind].base
     assert {*quantity.arguments} - {ANALYSIS} <= {*QUANTITIES}

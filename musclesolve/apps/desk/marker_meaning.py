@@ -220,7 +220,7 @@ class Proposal:
     @property
     def laboratory(self) -> dict[str, str | None]:
         """The axes that the markers show, by the keys of [laboratory], None of what is not to be stated; else empty."""
-        if not self.axes.known:
+        if not self.axes.complete:
             return {}
         standing = {line.key: line.value for line in self.axes.standing}
         stated = {"forward": self.axes.forward, "up": self.axes.up}

@@ -692,10 +692,12 @@ def with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     for search in (exchanges_throughout, exchanges_for_a_while):
         for exchange in search(trial):
             file = getattr(trial, exchange.role)
-            values = {"one": exchange.one, "other": exchange.other, "size": exchange.size, "frames": ""}
+            values = {"one": exchange.first, "other": exchange.second, "size": exchange.size, "frames": ""}
             code = "labels_exchanged.throughout" if exchange.frames is None else "labels_exchanged.frames"
-            where = Where(file.path, markers=(exchange.one, exchange.other))
-            change = exchanged_labels(trial, {exchange.role: {exchange.one: exchange.other}}, exchange.frames)
+            where = Where(file.path, markers=(exchange.first, exchange.second))
+            change = exchanged_labels(
+                trial, {exchange.role: {exchange.first: exchange.second}}, exchange.frames
+            )
             found.append(finding(code, "error", values, where, change=change))
             trial = exchange.undone(trial)
     return trial, tuple(found)

@@ -72,9 +72,9 @@ def drive_pose(
     plan = drive_plan(nearest)
     poses = plan.poses(nearest, Pose.from_coordinates(near.coordinates), tolerance, max_iterations)
     angles = poses[0].angles.copy()
-    for joint, solve in plan.shown.items():
+    for joint, solve in plan.pose_of.items():
         angles[:, joint] = poses[solve].angles[:, joint]
-    borrowed = set(np.flatnonzero(nearest.free[: model.tree.joint_count]).tolist()) - set(plan.shown)
+    borrowed = set(np.flatnonzero(nearest.free[: model.tree.joint_count]).tolist()) - set(plan.pose_of)
     return fit_of(nearest, poses[OF_BASE]._replace(angles=angles), sorted(borrowed))
 
 
@@ -188,11 +188,11 @@ class Solve:
 class DrivePlan:
     """All solves in order; their poses are numbered from 1, pose 0 is the start.
 
-    shown: joint -> number of the pose that has its angle.
+    pose_of: joint -> number of the pose that has its angle.
     """
 
     solves: tuple[Solve, ...]
-    shown: dict[int, int]
+    pose_of: dict[int, int]
 
     def poses(self, nearest: NearestPose, start: Pose, tolerance: float, limit: int) -> list[Pose]:
         """The start, then the pose from each solve.
@@ -237,7 +237,7 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
     outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
     base = list(range(tree.joint_count, tree.joint_count + 6))
     solves: list[Solve] = []
-    shown: dict[int, int] = {}
+    pose_of: dict[int, int] = {}
     lying: dict[int, int] = {}  # frames whose orientation is known, with the number of the pose that has it
 
     def add(body: int, after: int, speeds: list[int], line: tuple[int, int] | None) -> int:
@@ -272,12 +272,12 @@ def drive_plan(nearest: NearestPose) -> DrivePlan:
             pose = lying[before]
             if shows:
                 pose = add(body, pose, [*pending.tolist(), *base[:3]], None)
-                shown |= dict.fromkeys(pending.tolist(), pose)
+                pose_of |= dict.fromkeys(pending.tolist(), pose)
                 between = [f for f in chain if f != body and (on_joints[f] & ~on_joints[before]).any()]
                 lying |= dict.fromkeys(between, pose)
             lying[body] = add(body, pose, base, None if whole else line_of(body))
             grown = True
-    return DrivePlan(tuple(solves), shown)
+    return DrivePlan(tuple(solves), pose_of)
 
 
 def _determined(moved: Array, pending: Indices) -> tuple[bool, bool]:

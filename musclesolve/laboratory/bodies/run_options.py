@@ -254,7 +254,7 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
                 )
             setting = tables_of(RecordedSettings)[table].settings[key]
             check_value(value, setting, name)
-            tables.setdefault(table, {})[key] = setting.taken(value)
+            tables.setdefault(table, {})[key] = setting.converted(value)
     return trial if not tables else trial.with_settings(**tables)
 
 

@@ -71,10 +71,9 @@ class Case:
         """The settings of the trial, with defaults in place of faulty ones."""
         return self.trial.settings
 
-    def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
+    def key(self, table: str, key: str) -> Where:
         """Return a key of the trial file as the place of a finding."""
-        line, field = self.document.line(table, key, index), f"[{table}] {key}"
-        return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
+        return Where(self.document.path, self.document.line(table, key), f"[{table}] {key}")
 
     @property
     def upright(self) -> dict[Role, Markers]:
@@ -293,7 +292,7 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
 
 
 def finding_of_failure(
-    error: Exception, what: str, case: Case | None, code: str, severity: Severity = "error"
+    error: Exception, what: str, case: Case | None = None, code: str = "refused", severity: Severity = "error"
 ) -> Finding:
     """Return the finding of an exception that an action raised.
 
@@ -312,14 +311,12 @@ def finding_of_failure(
 
 
 @contextmanager
-def collect_errors(
-    findings: list[Finding], what: str, case: Case | None = None, code: str = "refused"
-) -> Iterator[None]:
+def collect_errors(findings: list[Finding], what: str, case: Case | None = None) -> Iterator[None]:
     """Turn every exception into a finding and continue; arguments as for `finding_of_failure`."""
     try:
         yield
     except Exception as error:
-        findings.append(finding_of_failure(error, what, case, code))
+        findings.append(finding_of_failure(error, what, case))
 
 
 def refusal(code: str, test: Callable[[], object]) -> Iterator[Finding]:

@@ -70,7 +70,7 @@ def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array |
     return np.asarray(sum(weight * paths[name] for name, weight in weights.items()))
 
 
-def shown(trial: Trial, names: Iterable[str], markers: Markers | None = None) -> list[Array] | None:
+def landmarks(trial: Trial, names: Iterable[str], markers: Markers | None = None) -> list[Array] | None:
     """Return landmarks (T, 3) [m] as `landmark` does, None where one of them is not shown."""
     points = [landmark(trial, name, markers) for name in names]
     known = [point for point in points if point is not None]
@@ -157,20 +157,20 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
 
     From left and right hip center, square to the direction from feet to head, where the spines are not seen.
     """
-    front = shown(trial, [f"asis_{side}" for side in SIDES], markers)
-    back = shown(trial, back_landmarks(trial.mapping), markers)
+    front = landmarks(trial, [f"asis_{side}" for side in SIDES], markers)
+    back = landmarks(trial, back_landmarks(trial.mapping), markers)
     if front and back:
         return np.asarray(np.mean(front, axis=0) - np.mean(back, axis=0))
-    hips, up = shown(trial, [f"hip_center_{side}" for side in SIDES], markers), upward(trial, markers)
+    hips, up = landmarks(trial, [f"hip_center_{side}" for side in SIDES], markers), upward(trial, markers)
     return None if hips is None or up is None else np.cross(hips[1] - hips[0], up)
 
 
 def upward(trial: Trial, markers: Markers, by_pelvis: bool = False) -> Array | None:
     """Return the mean direction (3,) from feet to shoulders; without these to a pelvis that hangs, or `by_pelvis`."""
-    feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
+    feet = landmarks(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
     if alone := len(tops) < len(SIDES):
-        tops = shown(trial, [f"asis_{side}" for side in SIDES], markers) or []
+        tops = landmarks(trial, [f"asis_{side}" for side in SIDES], markers) or []
     if feet is None or len(tops) < len(SIDES):
         return None
     mean = mean_of_known(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))

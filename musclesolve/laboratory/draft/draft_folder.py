@@ -309,7 +309,7 @@ def draft_trial(
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     paths = _paths(files) | used
     labels = _exchanged_table(files, exchanged or {})
-    case = working_case((axes.table, *choice.tables, *labels, *in_use), paths) if axes.known else None
+    case = working_case((axes.table, *choice.tables, *labels, *in_use), paths) if axes.complete else None
     if case is not None and exchanged is None and (pairs := labels_exchanged(case)):
         return draft_trial(contents, roles, _with_exchanged(files, pairs), path, subject, pairs)
     large = too_large(files.motion.markers)
@@ -512,7 +512,7 @@ def _recognized(
         yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
     named = "no set; landmarks by the names of the markers" if choice.set is None else f"the set {choice.set}"
     yield "markers", f"{named}, {len(choice.resolved)} landmarks"
-    if axes.known:
+    if axes.complete:
         rotated = ", ".join(f"{line.key.removeprefix('static_')} {line.value}" for line in axes.standing)
         standing = f"; the standing trial, rotated: {rotated}" if rotated else ""
         yield "axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{standing}"

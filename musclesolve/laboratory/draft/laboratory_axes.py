@@ -63,7 +63,7 @@ class LaboratoryAxes:
     file: str = ""  # with the motion
 
     @property
-    def known(self) -> bool:
+    def complete(self) -> bool:
         """Whether both axes are known, forward and up."""
         return self.forward is not None and self.up is not None
 

@@ -110,7 +110,7 @@ class B3DPass:
     force: Array
 
     @property
-    def stated(self) -> Mask:
+    def computed(self) -> Mask:
         """Frames (T,) whose moments were computed."""
         return np.asarray(self.moment.any(axis=1))
 
@@ -197,7 +197,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     if start > size:
         raise _cut(file, f"the header has {stated} bytes, the file {size}")
     header = _header(stream.read(stated), file)
-    version = header.whole(10)
+    version = header.integer(10)
     if not 1 <= version <= NEWEST:
         raise file_error(
             "unsupported",
@@ -206,7 +206,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
             f"a version from 1 to {NEWEST}",
             "process the subject again with the service of today, or read the file with nimblephysics",
         )
-    sensors, block, count = header.whole(3), header.whole(4), header.whole(1)
+    sensors, block, count = header.integer(3), header.integer(4), header.integer(1)
     bodies = header.texts(6)
     trials, position = [], start
     for trial in header.messages(9):
@@ -218,7 +218,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     if names is None and position != size:
         problem = f"{size - position} bytes follow the last frame"
         raise _fault(file, problem, "the frames that the header states", f"byte {position}")
-    sex, age = header.text(13).casefold(), header.whole(16)
+    sex, age = header.text(13).casefold(), header.integer(16)
     return B3DSubject(
         path=file,
         version=version,
@@ -260,7 +260,7 @@ def _trial(
         counts: of coordinates and bodies.
         file: for messages.
     """
-    name, frames, step = header.text(1), header.whole(3), header.real(4)
+    name, frames, step = header.text(1), header.integer(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
         problem = (
@@ -286,7 +286,7 @@ def _trial(
                 problem = f"{field} has {columns[field].shape[1]} numbers a frame"
                 raise _fault(file, problem, f"{width}", f"trial {name}")
         by_body = {field: columns[field].reshape(read, counts[1], size) for field, size in of_body.items()}
-        kind = message.whole(1)
+        kind = message.integer(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
         passes_read.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
@@ -336,7 +336,7 @@ class _Message:
             raise _fault(self.file, f"field {number} is of another kind", where="header")
         return value
 
-    def whole(self, number: int) -> int:
+    def integer(self, number: int) -> int:
         """An integer, zero if the field is absent; the largest values represent negative integers."""
         value = int(self._last(number, int, 0))
         return value - (1 << 64) if value >= 1 << 63 else value
@@ -523,14 +523,14 @@ def unpack_b3d(
             _write(data, trial.time[measured], names_of, columns[measured])
             write_text(loads, _description(subject.contact_bodies, data.name))
             notes += _missing_note(trial)
-            last, measured_frames = trial.passes[-1], measured & trial.passes[-1].stated
+            last, measured_frames = trial.passes[-1], measured & trial.passes[-1].computed
             residual = root_residual(model, order, last)
             if residual <= MOST_RESIDUAL and measured_frames.sum() > 1:
                 moments = loads.with_name(f"{stem}_id.sto")
                 ends = ["moment" if model.coordinates[name].rotational else "force" for name in order]
                 columns_of = [f"{name}_{end}" for name, end in zip(order, ends, strict=True)]
                 _write(moments, trial.time[measured_frames], columns_of, last.moment[measured_frames])
-            elif last.stated.any():
+            elif last.computed.any():
                 notes.append(
                     f"The joint moments of the service are not used: they hold {100.0 * residual:.0f} % of the weight "
                     f"at the root (expected within {100.0 * MOST_RESIDUAL:.0f} %), so that they contradict the ground "
@@ -634,7 +634,7 @@ def root_residual(model: OpenSimModel, order: tuple[str, ...], last: B3DPass) ->
         name for joint in model.roots for name in joint.coordinates if not model.coordinates[name].rotational
     ]
     columns = [order.index(name) for name in along if name in order]
-    size = np.linalg.norm(last.moment[last.stated][:, columns], axis=1)
+    size = np.linalg.norm(last.moment[last.computed][:, columns], axis=1)
     return float(np.median(size)) / (model.mass * STANDARD_GRAVITY) if size.size else 0.0
 
 

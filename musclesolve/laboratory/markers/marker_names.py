@@ -292,24 +292,24 @@ def _with_mirrors(meant: Mapping[str, str], words: Mapping[str, str]) -> dict[st
 class MarkerNames:
     """The names of the mapping.
 
-    `written` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the
+    `written` are the names in the trial file, `of_set` the folded names and aliases of a marker set; `person` is the
     subject among several persons, None: the only one.
     """
 
     written: frozenset[str] = frozenset()
-    known: Mapping[str, str] = field(default_factory=dict)
+    of_set: Mapping[str, str] = field(default_factory=dict)
     person: str | None = None
 
     def name_of(self, label: str) -> str | None:
         """Return the mapping's name of a label without a person, None if the mapping does not use it."""
-        return label if label in self.written else self.known.get(label.strip().casefold())
+        return label if label in self.written else self.of_set.get(label.strip().casefold())
 
     def renamed(self, markers: Markers) -> Markers:
         """Return the markers by the names of the mapping.
 
         Other labels do not change, nor does a label whose name is already in use.
         """
-        exact = set(markers.names) & (self.written | set(self.known.values()))
+        exact = set(markers.names) & (self.written | set(self.of_set.values()))
         short = {name: label for label, name in markers.aliases.items()}
         others = (
             set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)

@@ -59,8 +59,8 @@ class Body:
     """The directions of a body in its frames.
 
     right: unit vectors (T, 3) from left to right, horizontal. up: (3,) along an axis of the file. middle: (T, 3) of the
-    pair that shows them [m]. height: of the pelvis above the feet [m]. floor: height of the feet along up [m]. known:
-    landmark -> its path (T, 3) [m]. pelvis: whether the pair is one of the pelvis. frames: the frames of the recording.
+    pair that shows them [m]. height: of the pelvis above the feet [m]. floor: height of the feet along up [m].
+    landmarks: landmark -> its path (T, 3) [m]. pelvis: whether the pair is one of the pelvis. frames: of the recording.
     """
 
     right: Array
@@ -68,24 +68,24 @@ class Body:
     middle: Array
     height: float
     floor: float
-    known: Mapping[str, Array]
+    landmarks: Mapping[str, Array]
     pelvis: bool
     frames: slice
 
     @classmethod
-    def of(cls, known: Mapping[str, Array]) -> Self | None:
+    def of(cls, landmarks: Mapping[str, Array]) -> Self | None:
         """Return the body of landmarks -> paths (T, 3) [m]; None where they show no upright one."""
-        pair = next((name for name in PAIRS if {f"{name}_r", f"{name}_l"} <= set(known)), None)
-        feet = {name: path for name, path in known.items() if split_side(name)[0] in FEET}
+        pair = next((name for name in PAIRS if {f"{name}_r", f"{name}_l"} <= set(landmarks)), None)
+        feet = {name: path for name, path in landmarks.items() if split_side(name)[0] in FEET}
         if pair is None or not feet:
             return None
-        count = len(known[f"{pair}_r"])
+        count = len(landmarks[f"{pair}_r"])
         frames = slice(None, None, max(count // MOST_FRAMES, 1))
-        known = {name: path[frames] for name, path in known.items()}
-        one, other = known[f"{pair}_r"], known[f"{pair}_l"]
+        landmarks = {name: path[frames] for name, path in landmarks.items()}
+        one, other = landmarks[f"{pair}_r"], landmarks[f"{pair}_l"]
         middle, right = 0.5 * (one + other), one - other
         # The axis of the file that is nearest to the way from the feet to the pair.
-        lower = [median_of_known(known[name]) for name in feet]
+        lower = [median_of_known(landmarks[name]) for name in feet]
         lower = [place for place in lower if np.isfinite(place).all()]
         way = median_of_known(middle) - (np.mean(lower, axis=0) if lower else np.nan)
         if not np.isfinite(way).all():
@@ -97,7 +97,7 @@ class Body:
         length = np.linalg.norm(right, axis=1, keepdims=True)
         if not float(np.nan_to_num(median_of_known(length / apart))[0]) > UPRIGHT:
             return None
-        heights = {name: float(median_of_known(known[name] @ up)) for name in feet}
+        heights = {name: float(median_of_known(landmarks[name] @ up)) for name in feet}
         pelvis = not pair.startswith("shoulder")
         level = float(median_of_known(middle @ up))
         above = [h for name, h in heights.items() if np.isfinite(h) and not name.startswith("ankle")]
@@ -106,7 +106,7 @@ class Body:
         height = (level - floor) * (1.0 if pelvis else PELVIS_OVER_SHOULDER)
         height /= 1.0 if above else 1.0 - ANKLE_HEIGHT
         floor -= 0.0 if above else ANKLE_HEIGHT * height
-        return cls(right / length, up, middle, height, floor, known, pelvis, frames)
+        return cls(right / length, up, middle, height, floor, landmarks, pelvis, frames)
 
     @property
     def forward(self) -> Array:
@@ -123,7 +123,7 @@ class Body:
 
     def of_landmark(self, name: str) -> Array | None:
         """Return the place of a known landmark (3,), None where it is not known."""
-        place = self.place(self.known[name]) if name in self.known else None
+        place = self.place(self.landmarks[name]) if name in self.landmarks else None
         return None if place is None or not np.isfinite(place).all() else place
 
     def may_be(self, landmark: str, place: Array) -> bool:
@@ -164,7 +164,7 @@ class Body:
         for marker, landmarks_of in possible.items():
             place = self.place(paths[marker][self.frames])
             there = [name for name in landmarks_of if self.may_be(name, place)]
-            if np.isfinite(place).all() and len(there) == 1 and there[0] not in self.known:
+            if np.isfinite(place).all() and len(there) == 1 and there[0] not in self.landmarks:
                 meant[marker], places[marker] = there[0], place
         # Two markers for one landmark leave it open.
         several = {name for name in meant.values() if list(meant.values()).count(name) > 1}
@@ -305,7 +305,7 @@ GUESSED = (*SIDES_OF_JOINTS, "toe", "heel")
 
 
 def guessed_by_place(
-    known: Mapping[str, Array], free: Mapping[str, Array], lacking: Iterable[str]
+    landmarks: Mapping[str, Array], free: Mapping[str, Array], lacking: Iterable[str]
 ) -> dict[str, str]:
     """Return landmark -> marker for the missing landmarks of knees, ankles and feet that places show.
 
@@ -315,15 +315,15 @@ def guessed_by_place(
     it. The toe is the marker farthest ahead near the floor, the heel the only one behind the ankle there.
 
     Args:
-        known: landmark -> its place (3,) on the standing subject [m], in any axes; both sides of the pelvis are needed.
+        landmarks: landmark -> its place (3,) on the standing subject [m], in any axes; both sides of the pelvis.
         free: marker -> its place (3,) [m], of those that show no landmark.
         lacking: landmarks without a marker, such as "knee_lateral_r".
     """
-    body = Body.of({name: place[None] for name, place in known.items()})
+    body = Body.of({name: place[None] for name, place in landmarks.items()})
     if body is None or not body.pelvis:
         return {}
     middle, right, up, forward = body.middle[0], body.right[0], body.up, body.forward[0]
-    floor = min(float(place @ up) for place in (*known.values(), *free.values()))
+    floor = min(float(place @ up) for place in (*landmarks.values(), *free.values()))
     height = float(middle @ up) - floor
     lacking = list(lacking)
     level = {name: float(place @ up - floor) / height for name, place in free.items()}
@@ -336,10 +336,10 @@ def guessed_by_place(
             if not {outer, inner} & set(lacking):
                 continue
             there = {name: place for name, place in beside.items() if low < level[name] < high}
-            places = {f"known {name}": known[name] for name in (outer, inner) if name in known}
+            places = {f"known {name}": landmarks[name] for name in (outer, inner) if name in landmarks}
             pairs = []
             for first, second in permutations([*there, *places], 2):
-                if (outer in known) != (first == f"known {outer}") or (inner in known) != (
+                if (outer in landmarks) != (first == f"known {outer}") or (inner in landmarks) != (
                     second == f"known {inner}"
                 ):
                     continue
@@ -352,9 +352,9 @@ def guessed_by_place(
                 _, first, second = min(pairs)
                 pair = {outer: first, inner: second}
                 by |= {name: marker for name, marker in pair.items() if name in lacking and marker in free}
-        start = next((name for name in TOE_AHEAD if f"{name}_{side}" in known), None)
+        start = next((name for name in TOE_AHEAD if f"{name}_{side}" in landmarks), None)
         if f"toe_{side}" in lacking and start is not None:
-            ways = {name: place - known[f"{start}_{side}"] for name, place in beside.items()}
+            ways = {name: place - landmarks[f"{start}_{side}"] for name, place in beside.items()}
             ahead = {
                 name: float(way @ forward)
                 for name, way in ways.items()
@@ -363,12 +363,14 @@ def guessed_by_place(
             }
             if ahead:
                 by[f"toe_{side}"] = max(ahead, key=lambda name: ahead[name])
-        if f"heel_{side}" in lacking and all(f"{name}_{side}" in known for name in HEEL_BEHIND):
+        if f"heel_{side}" in lacking and all(f"{name}_{side}" in landmarks for name in HEEL_BEHIND):
             behind = [
                 name
                 for name, place in beside.items()
                 if level[name] < HEEL_HEIGHT
-                and all((known[f"{n}_{side}"] - place) @ forward > least for n, least in HEEL_BEHIND.items())
+                and all(
+                    (landmarks[f"{n}_{side}"] - place) @ forward > least for n, least in HEEL_BEHIND.items()
+                )
             ]
             if len(behind) == 1:
                 by[f"heel_{side}"] = behind[0]

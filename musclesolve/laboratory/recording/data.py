@@ -99,7 +99,7 @@ class PlateForce(Sampled):
         return ~_within(time, self.impossible, BESIDE_GAP)
 
     @property
-    def shown(self) -> Array:
+    def plate_force(self) -> Array:
         """The force (S, 3) of the plate, also below the threshold of the settings."""
         return self.force if self.unloaded is None else self.unloaded
 
@@ -108,9 +108,9 @@ class PlateForce(Sampled):
         """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
         return ~(self.in_gap(self.time) | _within(self.time, self.impossible))
 
-    def in_gap(self, time: Array, reach: float = 0.0, filled: bool = False) -> Mask:
-        """Return a mask of the times (T,) in gaps too long to be filled, or in all, or within `reach` [s] of one."""
-        return _within(time, [gap for gap in self.gaps if filled or not gap.filled], reach)
+    def in_gap(self, time: Array, reach: float = 0.0) -> Mask:
+        """Return a mask of the times (T,) [s] in gaps too long to be filled, or within `reach` [s] of one."""
+        return _within(time, [gap for gap in self.gaps if not gap.filled], reach)
 
 
 LIGHT_N = 50.0

@@ -1,11 +1,12 @@
 """Making of the body of an OpenSim model: coordinates, moments and their source, muscles, parts."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Indices, within
+from musclesolve._util.arrays import Indices, Mask, within
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.processes import return_memory
@@ -15,16 +16,23 @@ from musclesolve.errors import file_error
 from musclesolve.models.body import Sharing, SharingGroup
 from musclesolve.models.knee import quadriceps
 from musclesolve.models.opensim.actuators import actuator_columns, actuator_notes
-from musclesolve.models.opensim.coordinate_motion import Source, beyond_ranges, coordinate_motion
+from musclesolve.models.opensim.coordinate_motion import (
+    BeyondRange,
+    CoordinateMotion,
+    Source,
+    beyond_ranges,
+    coordinate_motion,
+)
 from musclesolve.models.opensim.external_loads import feet_of
 from musclesolve.models.opensim.load_dynamics import (
+    CoordinateMoments,
     LoadDynamics,
     device_notes,
     load_dynamics,
     reached,
     unmeasured_notes,
 )
-from musclesolve.models.opensim.model import OpenSimModel
+from musclesolve.models.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.models.opensim.model_body import ModelBody, shared_joints
 from musclesolve.models.opensim.moments import due_moments
 from musclesolve.models.opensim.person_file import person_of_model
@@ -34,6 +42,7 @@ from musclesolve.models.opensim.reduced_residual import LoadedModel, reduced_res
 from musclesolve.models.opensim.segments import segments
 from musclesolve.models.opensim.shared_choice import (
     LACKING_SHARE,
+    SharedChoice,
     muscles_along,
     shared_choice,
     shared_coordinates,
@@ -66,55 +75,18 @@ def model_body(
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
     if settings.muscles.paths is not None:
         model = with_function_paths(model, settings.muscles.paths)
-    if settings.simulator.contacts is not None:
-        raise file_error(
-            "conflict",
-            model.file,
-            "contacts of a simulator, of an OpenSim model",
-            "loads that were measured, or that are predicted from the motion",
-            'leave the contacts out; loads = "predicted" computes ground reactions',
-        )
+    _check_contacts(model, settings)
     chosen = settings.muscles
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
     choice = shared_choice(model, dofs, chosen.names, side, without or (), chosen.without or ())
     axes_notes = _axes_notes(model, moments is not None, settings.files.predicted)
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
-    required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
-    if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
-        raise file_error(
-            "missing_column",
-            motion.file,
-            f"there is no column {few(lacking, 8)}",
-            "every coordinate that the muscles cross and the model does not lock",
-            "give the file of inverse kinematics of this model, or choose other muscles",
-        )
+    _check_columns(model, motion, choice)
     due, table = due_moments(model, motion, choice.dofs, moments, settings)
     return_memory(len(motion.time))
 
-    # the frames of the time range whose moments are known
-    start, end = settings.time.start_s, settings.time.end_s
-    in_range = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
-    selected = due.known & in_range
-    if np.isnan(due.moment[selected]).all():
-        time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
-        if not time.size:
-            raise file_error(
-                "missing_samples",
-                due.file,
-                "no moment is known in any frame of the coordinates",
-                "numbers where the coordinates are",
-                "give inverse dynamics, or ground reactions, without such gaps",
-            )
-        limits = {"from": start, "to": end}
-        limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
-        raise file_error(
-            "bad_range",
-            (motion.file, TIME_RANGE),
-            f"no frame with moments lies in the time range {limits_text}",
-            f"a range within {time[0]:g} to {time[-1]:g} s",
-            "correct the time range",
-        )
+    in_range, selected = _selected_frames(motion, due, settings)
     # of feet whose loads change a moment that is shared: not of trunk or arms alone
     counting = {
         foot: frames for foot, frames in due.unmeasured.items() if reached(model, [foot], choice.dofs)
@@ -123,31 +95,10 @@ def model_body(
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
-    if left := int((in_range & ~due.known).sum()):
+    if left := int((in_range & ~due.covered).sum()):
         notes.append(f"Frames of the coordinates have no moments and are left out: {left}.")
-    if fitted := [muscle.name for muscle in choice.muscles if muscle.by_function is not None]:
-        drawn = [muscle.name for muscle in choice.muscles if muscle.points]
-        notes.append(
-            f"Lengths of {count_of(len(fitted), 'muscle')} are functions of coordinates: {few(fitted)}. Moment arms "
-            "and rates are the derivatives of these functions."
-        )
-        if due.loads is not None and not set(fitted) <= set(drawn):
-            notes.append(
-                "Such a path without points shows no line of action: contact forces of the joints that it crosses are "
-                "not computed."
-            )
-    if looped := [name for name in choice.dofs if name in model.in_loops]:
-        driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
-        within_loop = [
-            joint.name for joint in model.joints if model.independent(joint.moved_by) & model.in_loops
-        ]
-        notes.append(
-            f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
-            + " Moments and arms of one of these hold the others; OpenSim's moment arms let all of them move."
-            * (len(looped) > 1)
-            + f" Contact forces of joints of the loop are not computed: {few(within_loop, 8)}."
-            * (due.loads is not None)
-        )
+    notes += _function_path_notes(choice.muscles, due.loads is not None)
+    notes += _loop_notes(model, choice.dofs, due.loads is not None)
     every_motion, motion = motion, motion if selected.all() else motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, stated=moments is not None)
     dynamics = loads = None
@@ -160,18 +111,9 @@ def model_body(
             columns = [dynamics.dynamics.column(name) for name in choice.dofs]
             moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
         else:
-            same = due.dynamics if np.array_equal(selected, due.known) else None
+            same = due.dynamics if np.array_equal(selected, due.covered) else None
             dynamics = same or load_dynamics(model, motion, due.loads)
-        if lying := segments(model).lying:
-            notes.append(
-                f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
-                "line of their joints and the axis of the knee."
-            )
-        if feet_of(model) and not segments(model).knees:
-            notes.append(
-                "No joint of the model has the name of a knee and its side: forces on the parts of the knee, its "
-                "adduction moment and comparisons with implants are left out."
-            )
+        notes += _segment_notes(model)
         if joints := shared_joints(model, choice.dofs):
             loads = dynamics.joint_loads(joints, choice.names)
             if segments(model).knees and quadriceps(choice.names).size:
@@ -199,10 +141,7 @@ def model_body(
     actuators = actuator_columns(model, motion, choice.dofs, one_or_several(requested) if requested else ())
     notes += actuator_notes(model, choice.dofs, actuators)
     if actuators is not None and loads is not None:
-        pulling = [name for name in actuators.names if model.actuators[name].path is not None]
-        notes += [
-            f"Contact forces of the joints do not contain the pull of the path actuators {few(pulling, 6)}."
-        ] * bool(pulling)
+        notes += _path_actuator_notes(model, actuators.names)
     whole = SharingGroup(
         sides=sides_of(choice.dofs),
         dofs=choice.dofs,
@@ -231,19 +170,6 @@ def model_body(
         )
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
-    contradictions = [
-        WarningNote(
-            f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any "
-            f"other frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted.",
-            "model",
-            f'leave it out: without = ["{name}"] in [sharing], or --without {name}',
-        )
-        for name, share in unserved.items()
-    ]
-    contradictions += [
-        WarningNote(f"{leaving.sentence}: moment arms there are extrapolated.", "model", LEAVES_RANGE)
-        for leaving in beyond
-    ]
     return ModelBody(
         model=model,
         settings=settings,
@@ -260,11 +186,138 @@ def model_body(
         notes=tuple(notes),
         person=person,
         moment_table=table,
-        warnings=(*warnings, *contradictions),
+        warnings=(*warnings, *_contradictions(unserved, beyond)),
         beyond=beyond,
         unserved=unserved,
         change=change,
     )
+
+
+def _check_contacts(model: OpenSimModel, settings: OpenSimSettings) -> None:
+    """Refuse contacts of a simulator, which an OpenSim model does not have."""
+    if settings.simulator.contacts is not None:
+        raise file_error(
+            "conflict",
+            model.file,
+            "contacts of a simulator, of an OpenSim model",
+            "loads that were measured, or that are predicted from the motion",
+            'leave the contacts out; loads = "predicted" computes ground reactions',
+        )
+
+
+def _check_columns(model: OpenSimModel, motion: CoordinateMotion, choice: SharedChoice) -> None:
+    """Refuse a motion without a coordinate that the chosen muscles cross and the model does not lock."""
+    required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
+    if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
+        raise file_error(
+            "missing_column",
+            motion.file,
+            f"there is no column {few(lacking, 8)}",
+            "every coordinate that the muscles cross and the model does not lock",
+            "give the file of inverse kinematics of this model, or choose other muscles",
+        )
+
+
+def _selected_frames(
+    motion: CoordinateMotion, due: CoordinateMoments, settings: OpenSimSettings
+) -> tuple[Mask, Mask]:
+    """Masks (T,) of the frames in the time range, and of those among them whose moments are known."""
+    start, end = settings.time.start_s, settings.time.end_s
+    in_range = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
+    selected = due.covered & in_range
+    if np.isnan(due.moment[selected]).all():
+        time = motion.time[due.covered & ~np.isnan(due.moment).all(axis=1)]
+        if not time.size:
+            raise file_error(
+                "missing_samples",
+                due.file,
+                "no moment is known in any frame of the coordinates",
+                "numbers where the coordinates are",
+                "give inverse dynamics, or ground reactions, without such gaps",
+            )
+        limits = {"from": start, "to": end}
+        limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
+        raise file_error(
+            "bad_range",
+            (motion.file, TIME_RANGE),
+            f"no frame with moments lies in the time range {limits_text}",
+            f"a range within {time[0]:g} to {time[-1]:g} s",
+            "correct the time range",
+        )
+    return in_range, selected
+
+
+def _function_path_notes(muscles: Sequence[OpenSimMuscle], with_loads: bool) -> list[str]:
+    """Notes on muscles whose lengths are functions of coordinates, and on what their paths cannot show."""
+    if not (fitted := [muscle.name for muscle in muscles if muscle.by_function is not None]):
+        return []
+    drawn = [muscle.name for muscle in muscles if muscle.points]
+    notes = [
+        f"Lengths of {count_of(len(fitted), 'muscle')} are functions of coordinates: {few(fitted)}. Moment arms "
+        "and rates are the derivatives of these functions."
+    ]
+    if with_loads and not set(fitted) <= set(drawn):
+        notes.append(
+            "Such a path without points shows no line of action: contact forces of the joints that it crosses are "
+            "not computed."
+        )
+    return notes
+
+
+def _loop_notes(model: OpenSimModel, dofs: Sequence[str], with_loads: bool) -> list[str]:
+    """A note on shared coordinates that constraints couple in closed loops of bodies."""
+    if not (looped := [name for name in dofs if name in model.in_loops]):
+        return []
+    driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
+    within_loop = [joint.name for joint in model.joints if model.independent(joint.moved_by) & model.in_loops]
+    return [
+        f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
+        + " Moments and arms of one of these hold the others; OpenSim's moment arms let all of them move."
+        * (len(looped) > 1)
+        + f" Contact forces of joints of the loop are not computed: {few(within_loop, 8)}." * with_loads
+    ]
+
+
+def _segment_notes(model: OpenSimModel) -> list[str]:
+    """Notes on bodies whose axes or knees cannot be read from the model."""
+    notes, of_model = [], segments(model)
+    if lying := of_model.lying:
+        notes.append(
+            f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
+            "line of their joints and the axis of the knee."
+        )
+    if feet_of(model) and not of_model.knees:
+        notes.append(
+            "No joint of the model has the name of a knee and its side: forces on the parts of the knee, its "
+            "adduction moment and comparisons with implants are left out."
+        )
+    return notes
+
+
+def _path_actuator_notes(model: OpenSimModel, actuators: Sequence[str]) -> list[str]:
+    """A note on actuators that pull along a path, which contact forces leave out."""
+    pulling = [name for name in actuators if model.actuators[name].path is not None]
+    if not pulling:
+        return []
+    return [f"Contact forces of the joints do not contain the pull of the path actuators {few(pulling, 6)}."]
+
+
+def _contradictions(unserved: Mapping[str, float], beyond: Sequence[BeyondRange]) -> list[WarningNote]:
+    """Warnings of moments that no muscle can produce, and of coordinates that leave their range."""
+    without_muscle = [
+        WarningNote(
+            f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any "
+            f"other frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted.",
+            "model",
+            f'leave it out: without = ["{name}"] in [sharing], or --without {name}',
+        )
+        for name, share in unserved.items()
+    ]
+    out_of_range = [
+        WarningNote(f"{leaving.sentence}: moment arms there are extrapolated.", "model", LEAVES_RANGE)
+        for leaving in beyond
+    ]
+    return without_muscle + out_of_range
 
 
 _UPRIGHT = 0.5

@@ -201,21 +201,15 @@ _AXES = tuple(zip(_PARTS, _DEFLECTIONS, strict=True))
 
 
 def read_device(
-    context: Context, element: Element, path: OpenSimPath | None, known: Mapping[str, Coordinate]
+    context: Context, element: Element, path: OpenSimPath | None, coordinates: Mapping[str, Coordinate]
 ) -> Device | None:
     """The device of an element of the set of forces, with its path if it has one; None for other forces.
 
-    known: the coordinates of the model.
+    coordinates: of the model, by name.
     """
 
     def number(tag: str, otherwise: float = 0.0) -> float:
         return context.number(element, tag, otherwise)
-
-    def vector(tag: str) -> Array:
-        return element.vector_in(tag, 0.0, np.inf)  # stiffness, too
-
-    def formula(tag: str, *variables: str) -> Law | None:
-        return read_formula(element.text_of(tag) or "0", variables)
 
     kind = element.tag
     coordinate = last_part(element.text_of("coordinate") or element.text_of("socket_coordinate"))
@@ -225,10 +219,10 @@ def read_device(
         stiffness, rates = number("stiffness"), -np.array([number("stiffness"), number("viscosity")])
         law = LinearFunction(rates, stiffness * number("rest_length")).value
     elif kind == "ExpressionBasedCoordinateForce":
-        law = formula("expression", "q", "qdot")
+        law = _formula(element, "expression", "q", "qdot")
     elif kind == "CoordinateLimitForce":
         # of an angle all numbers are in degrees
-        unit = np.radians(1.0) if coordinate in known and known[coordinate].rotational else 1.0
+        unit = np.radians(1.0) if coordinate in coordinates and coordinates[coordinate].rotational else 1.0
         law = partial(
             limit_force,
             limits=(unit * number("lower_limit"), unit * number("upper_limit")),
@@ -253,26 +247,7 @@ def read_device(
             damping=number("damping", number("dissipation")),
         )
     elif kind.endswith("BushingForce"):
-        # an expression is a function of the whole deflection, any other function of its own part
-        part_of = [slice(k, k + 1) for k in range(6)]
-        functions: Sequence[Law | None]
-        if kind == "BushingForce":
-            stiffness_of = (*vector("rotational_stiffness"), *vector("translational_stiffness"))
-            functions = [LinearFunction(np.array([coefficient]), 0.0).value for coefficient in stiffness_of]
-        elif kind == "ExpressionBasedBushingForce":
-            functions = [formula(f"{part}_expression", *_DEFLECTIONS) for part in _PARTS]
-            part_of = [slice(6)] * 6
-        else:
-            named = [f"{part[0].lower()}_{part[1]}_{coefficient}_function" for part, coefficient in _AXES]
-            holders = [element.find(tag) for tag in named]
-            read = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
-            functions = [None if function is None else function.value for function in read]
-        ends = [context.frame(element, tag) for tag in _ENDS if element.filled(tag)]
-        damping = np.concatenate([vector("rotational_damping"), vector("translational_damping")])
-        match ends:
-            case [Frame() as first, Frame() as second] if None not in functions:
-                parts = list(zip(filter(None, functions), part_of, strict=True))
-                frames, law = (first, second), partial(bushing_force, parts=parts, damping=damping)
+        frames, law = _bushing(context, element)
     elif path is not None and any(point.moving for point in path.points):
         return None
     elif kind == "PathSpring":
@@ -300,11 +275,51 @@ def read_device(
         stiffness = number("stiffness", 1.0)
         law = LinearFunction(np.array([stiffness, 0.0]), -stiffness * number("rest_length")).value
     elif kind == "ExpressionBasedPointToPointForce":
-        law = formula("expression", "d", "ddot")
+        law = _formula(element, "expression", "d", "ddot")
     if kind in ("PointToPointSpring", "ExpressionBasedPointToPointForce"):
         path = _two_points(context, element)
     where = coordinate or path or frames
     return None if law is None or where is None else Device(element.name, kind, law, coordinate, path, frames)
+
+
+def _bushing(context: Context, element: Element) -> tuple[tuple[Frame, Frame] | None, Law | None]:
+    """The two frames of a bushing and the law of its force; None each where a frame or a function is not supported."""
+    # an expression is a function of the whole deflection, any other function of its own part
+    part_of = [slice(k, k + 1) for k in range(6)]
+    functions: Sequence[Law | None]
+    if element.tag == "BushingForce":
+        stiffness_of = (
+            *_vector(element, "rotational_stiffness"),
+            *_vector(element, "translational_stiffness"),
+        )
+        functions = [LinearFunction(np.array([coefficient]), 0.0).value for coefficient in stiffness_of]
+    elif element.tag == "ExpressionBasedBushingForce":
+        functions = [_formula(element, f"{part}_expression", *_DEFLECTIONS) for part in _PARTS]
+        part_of = [slice(6)] * 6
+    else:
+        named = [f"{part[0].lower()}_{part[1]}_{coefficient}_function" for part, coefficient in _AXES]
+        holders = [element.find(tag) for tag in named]
+        read = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
+        functions = [None if function is None else function.value for function in read]
+    ends = [context.frame(element, tag) for tag in _ENDS if element.filled(tag)]
+    damping = np.concatenate(
+        [_vector(element, "rotational_damping"), _vector(element, "translational_damping")]
+    )
+    match ends:
+        case [Frame() as first, Frame() as second] if None not in functions:
+            parts = list(zip(filter(None, functions), part_of, strict=True))
+            return (first, second), partial(bushing_force, parts=parts, damping=damping)
+    return None, None
+
+
+def _vector(element: Element, tag: str) -> Array:
+    """Three numbers, zero if there are none; they may be infinite, as a stiffness."""
+    return element.vector_in(tag, 0.0, np.inf)
+
+
+def _formula(element: Element, tag: str, *variables: str) -> Law | None:
+    """The expression of some variables in an element; None if it has a function that is not supported."""
+    return read_formula(element.text_of(tag) or "0", variables)
 
 
 def _two_points(context: Context, element: Element) -> OpenSimPath | None:

@@ -440,14 +440,14 @@ BESIDE_NOTE = (
 class CoordinateMoments:
     """Moments (T, m) [N m; N for a translation] of coordinates at times (T,); NaN in holes too long to be filled.
 
-    known: mask of the frames from the first to the last time of the source.
+    covered: mask of the frames from the first to the last time of the source.
     loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
     unmeasured: foot -> mask (T,) of the frames in which it stands without a measured load.
-    dynamics: under the loads in the known frames.
+    dynamics: under the loads in the covered frames.
     """
 
     moment: Array
-    known: Mask
+    covered: Mask
     file: Path | None
     notes: tuple[str, ...] = ()
     loads: tuple[ExternalLoad, ...] | None = None

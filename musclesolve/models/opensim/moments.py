@@ -229,8 +229,8 @@ def _beside_loads(
 ) -> CoordinateMoments:
     """Given moments with the loads that act beside them: joint forces follow from the loads."""
     under = _under_stated_loads(model, motion, dofs, settings, given=True)
-    known = due.known & under.known
-    if not known.any():
+    covered = due.covered & under.covered
+    if not covered.any():
         raise file_error(
             "no_overlap",
             due.file,
@@ -242,10 +242,10 @@ def _beside_loads(
         under,
         # not where a leg stands without a load
         moment=np.where(np.isnan(under.moment), np.nan, due.moment),
-        known=known,
+        covered=covered,
         file=due.file,
         notes=(*due.notes, *under.notes),
-        dynamics=under.dynamics if np.array_equal(known, under.known) else None,
+        dynamics=under.dynamics if np.array_equal(covered, under.covered) else None,
     )
 
 
@@ -286,7 +286,7 @@ def due_moments(
                 arrays = {str(name): np.asarray(column) for name, column in moments.items()}
                 table = as_table({"time": motion.time} | arrays, "moments")
         elif table is not None:
-            loads_of_feet, why = found_loads(model, motion.frames(due.known), table)
+            loads_of_feet, why = found_loads(model, motion.frames(due.covered), table)
             if loads_of_feet:
                 under = moments_under_loads(model, motion, dofs, loads_of_feet, due.file)
                 # not where a leg stands without a load

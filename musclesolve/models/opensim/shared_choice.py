@@ -87,124 +87,41 @@ def shared_choice(
         without_muscles: names of muscles that are left out, also ones with parts that are not supported.
     """
     check_choice(side, "side", LEFT_OUT)
-    crossing, other = model.crossing, LEFT_OUT[side]
-
-    def crossed(names: Iterable[str]) -> frozenset[str]:
-        return frozenset().union(*(crossing[name] for name in names))
-
     requested = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
-    rest = _known(without_muscles, (*model.muscles, *model.pathless), "muscle", model)
-    if both := [name for name in requested or () if name in rest]:
-        fault = f"{', '.join(both)}: muscles to be shared and left out"
-        remedy = "remove them from one of the two lists"
-        raise input_error(
-            "conflict",
-            where="without_muscles",
-            problem=fault,
-            expected="a muscle that is shared, or left out",
-            remedy=remedy,
-        )
-    candidates = requested or _usual_muscles(model, other, rest)
-    halved = prescribed = toes = tuple[str, ...]()
+    left_out = _known(without_muscles, (*model.muscles, *model.pathless), "muscle", model)
+    _check_apart(requested or (), left_out, "muscle", "without_muscles")
+    candidates = requested or _usual_muscles(model, LEFT_OUT[side], left_out)
     excluded = _known(without, model.coordinates, "coordinate", model)
+    notes: dict[str, Sequence[str]] = {}
     if dofs is None:
-        free = crossed(candidates) & model.turning - {coupler.dependent for coupler in model.couplers}
-        shared = tuple(
-            name
-            for name, coordinate in model.coordinates.items()
-            if name in free and not coordinate.locked and not (other and name.endswith(other))
+        other = "" if requested else LEFT_OUT[side]
+        across = (
+            [name for name in _usual_muscles(model, "", left_out) if name.endswith(other)] if other else []
         )
-        if other and not requested:
-            across = crossed(name for name in _usual_muscles(model, "", rest) if name.endswith(other))
-            halved = tuple(name for name in shared if name in across)
-            shared = tuple(name for name in shared if name not in across)
-        held = frozenset().union(*(one.involved for one in model.other_constraints if one.kind == PRESCRIBED))
-        prescribed = tuple(name for name in shared if name in held and name not in excluded)
-        ends = {toes_of_side(model, side) for side in SIDES}
-        of_toes = {name for joint in model.joints if joint.outboard.body in ends for name in joint.moved_by}
-        toes = tuple(name for name in shared if name in of_toes.difference(prescribed, excluded))
-        shared = tuple(name for name in shared if name not in (*prescribed, *toes, *excluded))
+        shared, notes = _usual_coordinates(model, side, candidates, across, excluded)
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
-        if both := [name for name in shared if name in excluded]:
-            fault = f"{', '.join(map(str, both))}: to be shared and left out"
-            expected = "a coordinate that is shared, or left out"
-            remedy = "remove it from one of the two lists"
-            raise input_error("conflict", where="without", problem=fault, expected=expected, remedy=remedy)
-        for coupler in model.couplers:
-            if coupler.dependent in shared:
-                raise file_error(
-                    "conflict",
-                    model.file,
-                    f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
-                    "coordinates that move independently",
-                    f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
-                    "include the driven coordinate",
-                )
-    acting = tuple(name for name in candidates if crossing[name] & set(shared))
-    acted_on = crossed(acting)
-    bare = [name for name in shared if name not in acted_on]
-    if bare or not shared:
-        raise file_error(
-            "conflict",
-            model.file,
-            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
-            "coordinates that one of the chosen muscles moves",
-            "choose other coordinates or muscles",
-        )
-    # an unsupported constraint makes the moment of a coordinate depend on other coordinates
-    for constraint in model.other_constraints:
-        if constraint.kind == PRESCRIBED:
-            continue
-        if constrained := [name for name in shared if name in constraint.involved]:
-            raise file_error(
-                "unsupported",
-                model.file,
-                f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
-                f"({constraint.kind}) ties these coordinates to others",
-                "coordinates that no constraint of this kind acts on",
-                "choose other coordinates or muscles, or remove the constraint in OpenSim",
-            )
+        _check_apart(shared, excluded, "coordinate", "without")
+        _check_not_driven(model, shared)
+    acting = tuple(name for name in candidates if model.crossing[name] & set(shared))
+    _check_served(model, shared, acting)
+    _check_unconstrained(model, shared)
     chosen = tuple(model.chosen(acting))
-    elements = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
-    left_out = {
-        "Coordinates left out, whose moments muscles of both sides produce: {}; with both sides they are shared.": (
-            halved
-        ),
-        "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
-        "at the toes; name all coordinates to share it.": toes,
-        "Coordinates left out, which the model prescribes over time: {}. Their values come from the file, and the "
-        "prescription bears their moments; name all coordinates to share these.": prescribed,
+    notes |= {
         "Coordinates left out as requested: {}.": excluded,
-        "Muscles left out as requested: {}.": rest,
+        "Muscles left out as requested: {}.": left_out,
         "Muscles left out, which the model switches off: {}.": [
             name
             for name, muscle in model.muscles.items()
-            if not muscle.enabled and name not in (*candidates, *rest)
+            if not muscle.enabled and name not in (*candidates, *left_out)
         ],
         "Muscles left out, which act on no shared coordinate: {}.": [
             name for name in candidates if name not in acting
         ],
-        "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
-            part for name, part in elements.items() if _is_contact(name, model)
-        ],
-        "Parts of the model that are not supported, and are not needed here: {}.": [
-            part for name, part in elements.items() if not name.startswith("force ")
-        ],
     }
-    lost = [
-        part for name, part in elements.items() if name.startswith("force ") and not _is_contact(name, model)
-    ]
-    warnings = [
-        WarningNote(
-            f"The model has forces that are not computed: {shortened(lost, _NAMED)}. The muscles also get the part of "
-            "the joint moments that these forces produce.",
-            "model",
-            "write them as a force that is computed (docs/opensim.md, what is supported), or share moments "
-            "without their part (--moments)",
-        )
-    ] * bool(lost)
-    warnings += [
+    lost, of_parts = _unsupported_parts(model)
+    notes |= of_parts
+    copies = [
         WarningNote(
             f"{', '.join(names)} are copies of one muscle, with the same points and parameters. The model is too "
             "strong by the copies, and each bears its share of the force.",
@@ -213,8 +130,125 @@ def shared_choice(
         )
         for names in copies_of_muscles(chosen)
     ]
-    notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]
-    return SharedChoice(shared, chosen, crossing, (*model.notes, *warnings, *notes))
+    sentences = [sentence.format(shortened(names, _NAMED)) for sentence, names in notes.items() if names]
+    return SharedChoice(shared, chosen, model.crossing, (*model.notes, *lost, *copies, *sentences))
+
+
+def _check_apart(chosen: Sequence[str], left_out: Sequence[str], what: str, where: str) -> None:
+    """Refuse names that are both chosen and left out."""
+    if both := [name for name in chosen if name in left_out]:
+        raise input_error(
+            "conflict",
+            where=where,
+            problem=f"{', '.join(both)}: to be shared and left out",
+            expected=f"a {what} that is shared, or left out",
+            remedy="remove each from one of the two lists",
+        )
+
+
+def _usual_coordinates(
+    model: OpenSimModel, side: str, muscles: Sequence[str], across: Sequence[str], excluded: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, Sequence[str]]]:
+    """The coordinates that are shared by default, see `shared_choice`, and sentences on the ones left out.
+
+    across: muscles of the side that is left out, whose coordinates are left out too.
+    """
+    other = LEFT_OUT[side]
+    free = _crossed(model, muscles) & model.turning - {coupler.dependent for coupler in model.couplers}
+    candidates = tuple(
+        name
+        for name, coordinate in model.coordinates.items()
+        if name in free and not coordinate.locked and not (other and name.endswith(other))
+    )
+    of_both_sides = _crossed(model, across)
+    halved = tuple(name for name in candidates if name in of_both_sides)
+    candidates = tuple(name for name in candidates if name not in (*halved, *excluded))
+    held = frozenset().union(
+        *(constraint.involved for constraint in model.other_constraints if constraint.kind == PRESCRIBED)
+    )
+    prescribed = tuple(name for name in candidates if name in held)
+    ends = {toes_of_side(model, side) for side in SIDES}
+    of_toes = {name for joint in model.joints if joint.outboard.body in ends for name in joint.moved_by}
+    toes = tuple(name for name in candidates if name in of_toes.difference(prescribed))
+    shared = tuple(name for name in candidates if name not in (*prescribed, *toes))
+    return shared, {
+        "Coordinates left out, whose moments muscles of both sides produce: {}; with both sides they are shared.": (
+            halved
+        ),
+        "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
+        "at the toes; name all coordinates to share it.": toes,
+        "Coordinates left out, which the model prescribes over time: {}. Their values come from the file, and the "
+        "prescription bears their moments; name all coordinates to share these.": prescribed,
+    }
+
+
+def _crossed(model: OpenSimModel, muscles: Iterable[str]) -> frozenset[str]:
+    """The coordinates that muscles cross."""
+    return frozenset().union(*(model.crossing[name] for name in muscles))
+
+
+def _check_not_driven(model: OpenSimModel, dofs: Sequence[str]) -> None:
+    """Refuse coordinates that follow from others."""
+    for coupler in model.couplers:
+        if coupler.dependent in dofs:
+            raise file_error(
+                "conflict",
+                model.file,
+                f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
+                "coordinates that move independently",
+                f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
+                "include the driven coordinate",
+            )
+
+
+def _check_served(model: OpenSimModel, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+    """Refuse coordinates on which none of the muscles acts."""
+    acted_on = _crossed(model, muscles)
+    bare = [name for name in dofs if name not in acted_on]
+    if bare or not dofs:
+        raise file_error(
+            "conflict",
+            model.file,
+            f"no muscle acts on {', '.join(bare) or 'any free angle'}",
+            "coordinates that one of the chosen muscles moves",
+            "choose other coordinates or muscles",
+        )
+
+
+def _check_unconstrained(model: OpenSimModel, dofs: Sequence[str]) -> None:
+    """Refuse coordinates whose moments depend on other coordinates by a constraint that is not supported."""
+    for constraint in model.other_constraints:
+        if constraint.kind == PRESCRIBED:
+            continue
+        if constrained := [name for name in dofs if name in constraint.involved]:
+            raise file_error(
+                "unsupported",
+                model.file,
+                f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
+                f"({constraint.kind}) ties these coordinates to others",
+                "coordinates that no constraint of this kind acts on",
+                "choose other coordinates or muscles, or remove the constraint in OpenSim",
+            )
+
+
+def _unsupported_parts(model: OpenSimModel) -> tuple[list[WarningNote], dict[str, Sequence[str]]]:
+    """A warning of forces of the model that are not computed, and sentences on its other parts without support."""
+    parts = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
+    contacts = [part for name, part in parts.items() if _is_contact(name, model)]
+    forces = [part for name, part in parts.items() if name.startswith("force ") and part not in contacts]
+    warning = WarningNote(
+        f"The model has forces that are not computed: {shortened(forces, _NAMED)}. The muscles also get the part of "
+        "the joint moments that these forces produce.",
+        "model",
+        "write them as a force that is computed (docs/opensim.md, what is supported), or share moments "
+        "without their part (--moments)",
+    )
+    return [warning] * bool(forces), {
+        "Contacts of the model are left out, because loads or moments stand in their place: {}.": contacts,
+        "Parts of the model that are not supported, and are not needed here: {}.": [
+            part for name, part in parts.items() if not name.startswith("force ")
+        ],
+    }
 
 
 def copies_of_muscles(muscles: Sequence[OpenSimMuscle]) -> list[list[str]]:

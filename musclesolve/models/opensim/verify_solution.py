@@ -141,7 +141,7 @@ class VerifiedSolution:
         return None if self.moment_due is None else self.moment_due - self.moment_of_muscles - self.reserve
 
     @cached_property
-    def known(self) -> Mask:
+    def has_numbers(self) -> Mask:
         """Frames (T,) in which every muscle has a force or an activation that is a number."""
         return np.asarray(~np.isnan(self.activation).any(axis=1))
 
@@ -306,8 +306,8 @@ class VerifiedSolution:
             "name": self.cost.label,
             "formula": self.cost.formula,
             "frames_compared": int(self.compared.sum()),
-            "frames_out_of_bounds": int((self.known & ~self.within_bounds).sum()),
-            "frames_without_number": int((~self.known).sum()),
+            "frames_out_of_bounds": int((self.has_numbers & ~self.within_bounds).sum()),
+            "frames_without_number": int((~self.has_numbers).sum()),
             "frames_not_certified": int((self.within_bounds & ~self.least.solved).sum()),
         }
         if self.compared.any():

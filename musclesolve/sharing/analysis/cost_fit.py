@@ -132,7 +132,7 @@ class _Search:
         """Weighted residuals e, (T C,), zero where nothing was measured."""
         _, _, mean = self.optimum(theta)
         gain, offset = self.scales.fitted(self.emg, mean)
-        return np.where(self.emg.known, (gain * mean + offset - self.emg.emg) / self.size, 0.0).ravel()
+        return np.where(self.emg.measured, (gain * mean + offset - self.emg.emg) / self.size, 0.0).ravel()
 
     def jacobian(self, theta: Array) -> Array:
         """The derivatives of the residuals by theta, (T C, K), with gains and offsets adapted."""
@@ -145,7 +145,7 @@ class _Search:
             solved = np.asarray(np.isfinite(activation).all(axis=1))
             changes.append(self.emg.mean_of(number, moved.reshape(tilt.shape), solved))
         gain, _ = self.scales.fitted(self.emg, mean)
-        change = gain * np.concatenate(changes, axis=1) * self.emg.known  # (K, T, C)
+        change = gain * np.concatenate(changes, axis=1) * self.emg.measured  # (K, T, C)
         change = self.scales.project(self.emg, mean, change) / self.size
         return change.reshape(len(theta), -1).T
 
@@ -239,13 +239,13 @@ class CostFit:
     @property
     def constant(self) -> tuple[str, ...]:
         """Channels whose EMG is the same at all times: an offset explains it under every cost."""
-        return tuple(np.array(self.channels)[self.emg.known.any(axis=0) & ~self.emg.varies].tolist())
+        return tuple(np.array(self.channels)[self.emg.measured.any(axis=0) & ~self.emg.varies].tolist())
 
     @property
     def unexplained(self) -> tuple[str, ...]:
         """Channels whose EMG varies, and does not rise with the fitted activation."""
         _, _, mean = self._search.optimum(self.theta)
-        predicted = replace(self.emg, emg=self.gain * mean).keep(self.emg.known)
+        predicted = replace(self.emg, emg=self.gain * mean).keep(self.emg.measured)
         explains = predicted.deviation > RESOLUTION * self.emg.size
         return tuple(np.array(self.channels)[self.emg.varies & ~explains].tolist())
 
@@ -311,7 +311,7 @@ class CostFit:
         others, scores, tests = [self._means(cost) for cost in chosen[1:]], [], self._tests(by)
         in_stride = np.isfinite(self.emg.stride)[:, None] | (by == "channel")
         for mask in tests.values():
-            train, test = self.emg.keep(self.emg.known & ~mask & in_stride), self.emg.keep(mask)
+            train, test = self.emg.keep(self.emg.measured & ~mask & in_stride), self.emg.keep(mask)
             again = _fitted(train, self.family, self._search.scales, self._search.solver, [self.theta])
             correlation, missed = self._score(
                 [self._means(again.cost), *others], test, test if by == "channel" else train
@@ -325,21 +325,24 @@ class CostFit:
 
     def _tests(self, by: str) -> dict[str, Mask]:
         """Label of each channel or stride -> mask (T, C) of its numbers."""
-        known, stride = self.emg.known, self.emg.stride
+        measured, stride = self.emg.measured, self.emg.stride
         if by == "channel":
             alike = self.emg.alike
             first = {muscles: name for name, muscles in reversed([*zip(self.emg.names, alike, strict=True)])}
             tests = {
-                name: known & np.array([of == muscles for of in alike])
+                name: measured & np.array([of == muscles for of in alike])
                 for muscles, name in reversed(first.items())
             }
         else:
             tests = {
-                name: known & (stride == number)[:, None] for number, name in enumerate(self.emg.stride_names)
+                name: measured & (stride == number)[:, None]
+                for number, name in enumerate(self.emg.stride_names)
             }
             # a stride is scaled by other strides, in channels that these show
-            other = {name: known & np.isfinite(stride)[:, None] & ~mask for name, mask in tests.items()}
-            tests = {name: mask & (other[name].sum(axis=0) >= FEWEST) for name, mask in tests.items()}
+            of_others = {
+                name: measured & np.isfinite(stride)[:, None] & ~mask for name, mask in tests.items()
+            }
+            tests = {name: mask & (of_others[name].sum(axis=0) >= FEWEST) for name, mask in tests.items()}
         tests = {name: mask for name, mask in tests.items() if (mask.sum(axis=0) >= FEWEST).any()}
         if len(tests) < 2:
             raise input_error(
@@ -371,15 +374,15 @@ class CostFit:
     ) -> tuple[Array, Array]:
         """Correlation and missed share (J, C) of J predictions, with gains and offsets of the frames to train on."""
         solved, scales = np.all([np.isfinite(mean) for mean in means], axis=0), self._search.scales
-        test, train = test.keep(test.known & solved), train.keep(train.known & solved)
-        whole = mean_of_known(np.square(test.emg - (test.level if scales.offsets else 0.0)))
-        enough = (test.known.sum(axis=0) >= FEWEST) & (whole > 0.0)
+        test, train = test.keep(test.measured & solved), train.keep(train.measured & solved)
+        total = mean_of_known(np.square(test.emg - (test.level if scales.offsets else 0.0)))
+        enough = (test.measured.sum(axis=0) >= FEWEST) & (total > 0.0)
         correlation, missed = [], []
         for mean in map(np.nan_to_num, means):
             gain, offset = scales.fitted(train, mean)
             left = mean_of_known(np.square(gain * mean + offset - test.emg))
-            missed.append(np.divide(left, whole, out=np.full_like(left, np.nan), where=enough))
-            r = [pearson(*pair) for pair in zip(mean.T, test.emg.T, test.known.T, strict=True)]
+            missed.append(np.divide(left, total, out=np.full_like(left, np.nan), where=enough))
+            r = [pearson(*pair) for pair in zip(mean.T, test.emg.T, test.measured.T, strict=True)]
             correlation.append(np.where(enough, r, np.nan))
         return np.stack(correlation), np.stack(missed)
 
@@ -391,17 +394,17 @@ class CostFit:
         """The rise of the loss over its noise with one parameter at a value, and the parameters (K,) there."""
         free = np.delete(np.arange(len(self.theta)), place)
 
-        def whole(part: Array) -> Array:
+        def parameters(part: Array) -> Array:
             theta = np.empty(len(self.theta))
             theta[free], theta[place] = part, value
             return theta
 
-        theta = whole(near[free])
+        theta = parameters(near[free])
         if free.size:
-            theta = whole(
+            theta = parameters(
                 _least_squares(
-                    lambda part: self._search.residual(whole(part)),
-                    lambda part: self._search.jacobian(whole(part))[:, free],
+                    lambda part: self._search.residual(parameters(part)),
+                    lambda part: self._search.jacobian(parameters(part))[:, free],
                     near[free],
                     self.family.low[free],
                     self.family.high[free],
@@ -528,9 +531,9 @@ def fit_cost(
             expected="a frame with a solution",
             remedy="ms.diagnose names the missing moments of a problem",
         )
-    shown = shown.keep(shown.known & solved[:, None])
+    shown = shown.keep(shown.measured & solved[:, None])
     chosen = family_of(family, free, shown.problems, reached)
-    numbers, used = int(shown.known.sum()), int(shown.known.any(axis=0).sum())
+    numbers, used = int(shown.measured.sum()), int(shown.measured.any(axis=0).sum())
     if numbers <= len(chosen.start) + used * scales.count:
         raise input_error(
             "bad_value",
@@ -573,7 +576,7 @@ def _fitted(
     gain, offset = scales.fitted(emg, search.optimum(theta)[2])
 
     # variance of the residuals of each channel, and how many of them are independent
-    used = emg.known.sum(axis=0)
+    used = emg.measured.sum(axis=0)
     left = np.maximum(used * (1.0 - len(theta) / used.sum()) - scales.count * (used > 0), 1.0)
     resolved = np.square(RESOLUTION * np.where(gain > 0.0, gain, 1.0) / search.size)
     alike = emg.inflation(residual)

@@ -297,7 +297,7 @@ class Diagnosis:
         if cause is not None:
             dof = self.dof[cause.dof]
             clauses.append(
-                f"the passive force of {shown([self.muscle[i] for i in cause.muscles])} gives "
+                f"the passive force of {first_names([self.muscle[i] for i in cause.muscles])} gives "
                 f"{moment_text(cause.moment, dof, names)} at {dof}, where the motion needs "
                 f"{moment_text(cause.needed, dof, names)}"
             )
@@ -311,7 +311,7 @@ class Diagnosis:
             alone = "" if remedy.also_of_all else " alone"
             clauses.append(f"{remedy.factor:.{digits}f} times {whose}{alone} would suffice")
         elif too_active:
-            clauses.append(f"the least activation of {shown(too_active)} is too large")
+            clauses.append(f"the least activation of {first_names(too_active)} is too large")
             bare = self.part.frames(np.array([number]))
             if _suffices(bare.with_arrays(lower=np.zeros_like(bare.lower))):
                 clauses.append("without it the muscles would suffice")
@@ -326,7 +326,9 @@ class Diagnosis:
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
             pulling = more > _PULLS * more.max()
             stronger = [self.muscle[i] for i in np.flatnonzero(pulling)]
-            clauses.append(f"more strength of {shown(stronger)} alone would suffice" if stronger else "")
+            clauses.append(
+                f"more strength of {first_names(stronger)} alone would suffice" if stronger else ""
+            )
         return "; ".join(part for part in clauses if part)
 
 
@@ -487,10 +489,10 @@ def moment_text(moment: float, dof: str, directions: Directions) -> str:
 def at_limit(names: list[str]) -> str:
     """A clause that names the muscles at their limit; empty without names."""
     verb, possessive = ("is", "its") if len(names) == 1 else ("are", "their")
-    return f"{shown(names)} {verb} at {possessive} limit" if names else ""
+    return f"{first_names(names)} {verb} at {possessive} limit" if names else ""
 
 
-def shown(names: list[str]) -> str:
+def first_names(names: list[str]) -> str:
     """The first three names, and how many more there are."""
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return enumerated(names[:_NAMED] + more)

@@ -46,7 +46,7 @@ class EmgMeasurement:
     __repr__ = with_sizes
 
     @cached_property
-    def known(self) -> Mask:
+    def measured(self) -> Mask:
         """Mask of the numbers that were measured, (T, C)."""
         return np.isfinite(self.emg)
 
@@ -116,7 +116,7 @@ class EmgMeasurement:
 
         rho is the correlation of the residuals of successive frames.
         """
-        both = self.known[1:] & self.known[:-1] & self.follows[:, None]
+        both = self.measured[1:] & self.measured[:-1] & self.follows[:, None]
         products = (residual[1:] * residual[:-1] * both).sum(axis=0)
         squares = ((residual[1:] ** 2 + residual[:-1] ** 2) * both).sum(axis=0) / 2.0
         rho = np.divide(products, squares, out=np.zeros_like(squares), where=squares > 0.0)
@@ -138,27 +138,27 @@ class Scales:
 
     def fitted(self, emg: EmgMeasurement, mean: Array) -> tuple[Array, Array]:
         """Gains and offsets (C,) that bring means (T, C) of activations nearest to the EMG."""
-        values, known = np.nan_to_num(emg.emg), emg.known
-        count = np.maximum(known.sum(axis=0), 1)
+        values, valid = np.nan_to_num(emg.emg), emg.measured
+        count = np.maximum(valid.sum(axis=0), 1)
         if not self.offsets:
             zero = np.zeros(mean.shape[1])
             if not self.gains:
                 return np.ones(mean.shape[1]), zero
-            square = (mean**2 * known).sum(axis=0)
-            return _ratio((mean * values * known).sum(axis=0), square), zero
-        middle, level = (mean * known).sum(axis=0) / count, (values * known).sum(axis=0) / count
+            square = (mean**2 * valid).sum(axis=0)
+            return _ratio((mean * values * valid).sum(axis=0), square), zero
+        middle, level = (mean * valid).sum(axis=0) / count, (values * valid).sum(axis=0) / count
         if not self.gains:
             return np.ones(mean.shape[1]), level - middle
-        centered = (mean - middle) * known
+        centered = (mean - middle) * valid
         gain = np.maximum(_ratio((centered * values).sum(axis=0), (centered**2).sum(axis=0)), 0.0)
         return gain, level - gain * middle
 
     def project(self, emg: EmgMeasurement, mean: Array, change: Array) -> Array:
         """Take from changes (K, T, C) what other gains and offsets would undo."""
-        count, direction = np.maximum(emg.known.sum(axis=0), 1), mean * emg.known
+        count, direction = np.maximum(emg.measured.sum(axis=0), 1), mean * emg.measured
         if self.offsets:
-            direction = (direction - direction.sum(axis=0) / count) * emg.known
-            change = (change - change.sum(axis=1, keepdims=True) / count) * emg.known
+            direction = (direction - direction.sum(axis=0) / count) * emg.measured
+            change = (change - change.sum(axis=1, keepdims=True) / count) * emg.measured
         if self.gains:
             along = np.einsum("ktc,tc->kc", change, direction)
             square = (direction**2).sum(axis=0)
@@ -290,9 +290,9 @@ def _channels(channels: Any, problem: Problem) -> tuple[tuple[str, ...], Array]:
     return names, shares
 
 
-def pearson(first: Array, second: Array, known: Mask) -> float:
-    """The correlation of two curves (T,) where they are known; zero where one of them does not vary."""
-    a, b = first[known], second[known]
+def pearson(first: Array, second: Array, valid: Mask) -> float:
+    """The correlation of two curves (T,) where both are valid; zero where one of them does not vary."""
+    a, b = first[valid], second[valid]
     if a.size < 2 or not (np.ptp(a) > RESOLUTION and np.ptp(b) > 0.0):
         return 0.0
     return float(np.corrcoef(a, b)[0, 1])

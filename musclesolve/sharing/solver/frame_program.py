@@ -144,7 +144,7 @@ class Reduced:
         """Return whether the Hessian has entries beside its diagonal."""
         return bool(self.program.coupled)
 
-    def whole(self, y: Array) -> Array:
+    def unknowns(self, y: Array) -> Array:
         """Insert the free unknowns y (k,) among the fixed ones; the vector of all unknowns."""
         x = np.array(self.program.lower)
         x[self.free] = y
@@ -152,15 +152,15 @@ class Reduced:
 
     def value(self, y: Array) -> float:
         """The value at free unknowns y (k,)."""
-        return float(self.program.value(self.whole(y)))
+        return float(self.program.value(self.unknowns(y)))
 
     def gradient(self, y: Array) -> Array:
         """The gradient by the free unknowns y, both (k,)."""
-        return np.asarray(self.program.gradient(self.whole(y))[self.free])
+        return np.asarray(self.program.gradient(self.unknowns(y))[self.free])
 
     def hessian(self, y: Array) -> Array:
         """The second derivatives by the free unknowns y (k,), (k, k)."""
-        return np.asarray(self.program.hessian(self.whole(y))[np.ix_(self.free, self.free)])
+        return np.asarray(self.program.hessian(self.unknowns(y))[np.ix_(self.free, self.free)])
 
 
 def independent_rows(matrix: Array) -> Array:
@@ -183,7 +183,7 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
         return Claim(guess, None, 0, Status.INFEASIBLE)
     claimed = call(reduced, guess[free])
     multiplier = None if claimed.multiplier is None else reduced.combination @ claimed.multiplier
-    return replace(claimed, x=reduced.whole(claimed.x), multiplier=multiplier)
+    return replace(claimed, x=reduced.unknowns(claimed.x), multiplier=multiplier)
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")

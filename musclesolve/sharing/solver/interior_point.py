@@ -24,8 +24,6 @@ which value, `then`, the mean product `now` would fall in the longest possible s
 second-order term of the predictor up to this step; without this limit the method may cycle:
 
     sigma = (then / now)^3 now,       push = (sigma omega - t^2 dx dk) / x.
-
-`BandedInteriorPoint` takes the same pair for a motion, whose muscles are chains in time, with one step length.
 """
 
 from collections.abc import Callable, Sequence

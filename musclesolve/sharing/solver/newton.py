@@ -37,7 +37,7 @@ ENOUGH = 1e-11  # sum of |e_i| over the range of activations, over the sum of |g
 NOISE = 1e-14  # slope along a step, and e, that are round-off, as a share of the terms of the slopes
 MOST_ROUNDS, MOST_STEPS = 40, 250  # programs of a frame, and steps of the kernel in each
 LOOSE = 1e-9  # tolerance of the first activations
-BY_FAR = 0.1  # share of the limits of a certificate that straight lines must meet
+BY_FAR = 0.1  # share of the limits of a certificate that the linearized cost must meet
 WITHIN = 0.01  # share of the limits of constraints at the end
 TOO_LONG, SHORTEST, MOST_CUTS = 0.5, 0.1, 8
 BLOCK, MOST_DENSE, MOST_NUMBERS = 256, 500, 2_000_000
@@ -125,9 +125,11 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
 
 
 def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
-    """Return where the certificate holds by far, (T,), by slopes (T, n) at the result and by straight lines alone.
+    """Return where the certificate holds by far, (T,), by slopes (T, n) at the result alone.
 
-    Excess and misses are bounds on the numbers of certificate.py, round-off included.
+    A sufficient condition, for which Newton's method has all numbers: `certify` would evaluate the cost at further
+    points. The excess is the fall of the linearized cost, which is no less than phi of certificate.py; excess and
+    misses contain their round-off.
     """
     if problem.reserve_weight is not None:
         return np.zeros(len(slope), bool)

@@ -162,7 +162,7 @@ def test_the_real_file_as_nimblephysics_reads_it(real: B3DSubject) -> None:
         assert only.moment.sum() == pytest.approx(moment, rel=1e-12)
         assert only.position.sum() == pytest.approx(position, rel=1e-12)
         assert only.wrench.sum() == pytest.approx(wrench, rel=1e-12)
-        assert np.flatnonzero(~only.stated).tolist() == [0, len(trial.time) - 1]
+        assert np.flatnonzero(~only.computed).tolist() == [0, len(trial.time) - 1]
         assert not only.force.any() and trial.plate_force.shape == (len(trial.time), 2, 3)
         # the wrenches are those of the plates, about the origin of the ground and in its axes
         force, point = trial.plate_force, trial.plate_point

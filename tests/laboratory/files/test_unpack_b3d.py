@@ -177,7 +177,7 @@ def test_moments_of_the_real_file_follow_under_its_gravity(
     of_service, with_patella, upright = (
         _moments(each, real, trial) for each in (replace(lying, masses=masses), lying, model)
     )
-    stated = trial.passes[0].stated
+    stated = trial.passes[0].computed
     for name, own in zip(coordinate_order(model, real), trial.passes[0].moment.T, strict=True):
 
         def rms(moments: dict[str, np.ndarray], name: str = name, own: np.ndarray = own) -> float:

@@ -140,7 +140,7 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
     given = {"time": np.array([0.0, 1.0]), "a_moment": np.array([0.0, 2.0]), "t_force": np.array([1.0, 1.0])}
     moments = coordinate_moments(given, ("t", "a"), np.array([-0.5, 0.25, 1.0]))
     np.testing.assert_allclose(moments.moment[1:], [[1.0, 0.5], [1.0, 2.0]])
-    assert moments.known.tolist() == [False, True, True]
+    assert moments.covered.tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(

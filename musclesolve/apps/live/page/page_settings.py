@@ -164,7 +164,7 @@ class ShownQuantity:
     def about(self) -> dict[str, Any]:
         """Description of the quantity for the page."""
         quantity = QUANTITIES[self.kind]
-        words = f"vertical {quantity.said}" if self.kind == GROUND else quantity.said
+        words = f"vertical {quantity.noun}" if self.kind == GROUND else quantity.noun
         stem = "" if self.name in SIDE_NAMES else split_side(self.name)[0].replace("_", " ")
         side = f", {SIDE_NAMES[self.side]}" if self.side in SIDE_NAMES else ""
         label = f"{stem} {words}".strip().capitalize() + side

@@ -44,7 +44,7 @@ def load_bodies(case: ModelCase) -> Iterator[Finding]:
     for load in case.loads if len(case.feet) == 2 else ():
         own, wrong, right = case.foot_of(load), list[tuple[Run, str]](), 0
         far, near = list[float](), list[float]()
-        height = load_in_ground(case.model, load, case.known(case.time), case.bodies.pose)[1][:, 1]
+        height = load_in_ground(case.model, load, case.clipped(case.time), case.bodies.pose)[1][:, 1]
         for frames, away in contacts(case, load):
             foot, least = case.feet[int(away.argmin())], float(away.min())
             beside = float(away[case.feet.index(own)]) if own else np.inf

@@ -151,13 +151,13 @@ class ModelCase:
         """The times (T,) at which all loads, or some others, are known."""
         return within(time, *_span(loads or self.loads))
 
-    def known(self, time: Array, loads: Sequence[ExternalLoad] = ()) -> Array:
+    def clipped(self, time: Array, loads: Sequence[ExternalLoad] = ()) -> Array:
         """Times (T,) moved to the ends of the span in which all loads, or some others, are known."""
         return np.clip(time, *_span(loads or self.loads))
 
     def force(self, later: float = 0.0, loads: Loads | None = None) -> Array:
         """Force (T, 3) [N] of all loads, or of some, at the frames or later by a time [s]; filtered as the motion."""
-        loads, time = self.loads if loads is None else loads, self.known(self.time + later)
+        loads, time = self.loads if loads is None else loads, self.clipped(self.time + later)
         force = np.nan_to_num(load_force(self.model, loads, time, self.bodies.pose))
         usable = self.cutoff_hz is not None and lowest_carried(len(force), self.rate) < self.cutoff_hz
         if self.cutoff_hz is None or not usable or self.cutoff_hz > 0.4 * self.rate:
@@ -178,7 +178,7 @@ class ModelCase:
 
         It follows from the whole wrench, whatever the point is to which the file refers.
         """
-        wrench = load_wrench(self.model, [load], self.known(self.time), self.bodies.pose).sum(axis=1)
+        wrench = load_wrench(self.model, [load], self.clipped(self.time), self.bodies.pose).sum(axis=1)
         moment, force = (part @ TO_GLOBAL.T for part in np.hsplit(np.nan_to_num(wrench), 2))
         level = np.min([foot.height for foot in self.feet], axis=0)
         return center_of_pressure(force, moment, level) @ TO_GLOBAL
@@ -187,7 +187,7 @@ class ModelCase:
         """The largest change of a moment of the shared coordinates [N m] with other loads, where both are known."""
         both = self.covered(self.time) & self.covered(self.time, loads)
         now, then = (
-            load_wrench(self.model, some, self.known(self.time, some), self.bodies.pose)
+            load_wrench(self.model, some, self.clipped(self.time, some), self.bodies.pose)
             for some in (self.loads, loads)
         )
         return self.cost_of_wrench(np.where(both[:, None, None], np.nan_to_num(then - now), 0.0))

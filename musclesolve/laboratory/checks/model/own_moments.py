@@ -95,7 +95,7 @@ def comparison(case: ModelCase, table: Table) -> Comparison | None:
     standing, need, of_feet = np.zeros(len(case.time), int), case.need, False
     if beside := case.loads_beside_moments:
         frames &= case.covered(case.time, beside)
-        wrench = load_wrench(model, beside, case.known(case.time, beside), case.bodies.pose)
+        wrench = load_wrench(model, beside, case.clipped(case.time, beside), case.bodies.pose)
         need = need - np.nan_to_num(wrench)
         frames &= np.isfinite(wrench).all(axis=(1, 2)) & np.isfinite(case.body.moment).all(axis=1)
     elif case.unloaded or (not case.feet and not bodies_are_free):

@@ -8,7 +8,7 @@ import numpy as np
 from musclesolve._util.arrays import UP, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.laboratory.checks.case import TABLES, Case, recording_check
-from musclesolve.laboratory.checks.observed_body import ahead, shown
+from musclesolve.laboratory.checks.observed_body import ahead, landmarks
 from musclesolve.laboratory.checks.recording.sides import reversed_pairs
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.laboratory.results.finding import Finding, Where, error_if, finding
@@ -48,7 +48,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
             own = all(marker in markers for name in names for marker in trial.mapping.get(name, ()))
-            points = shown(trial, names, markers) if own else None
+            points = landmarks(trial, names, markers) if own else None
             if points is None:
                 continue
             axes = {"up": np.broadcast_to(UP, left.shape), "ahead": forward, "out": out * left}

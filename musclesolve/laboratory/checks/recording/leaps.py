@@ -96,7 +96,7 @@ def added_force(trial: Trial, body: str, change: Array, frames: Mask, share: flo
 def leaps(case: Case) -> Iterator[Finding]:
     """Find bodies whose markers leap together, and markers that leap alone."""
     rate = case.trial.markers.rate
-    reported = {name for found in exchanges_for_a_while(case.trial) for name in (found.one, found.other)}
+    reported = {name for found in exchanges_for_a_while(case.trial) for name in (found.first, found.second)}
     # Samples that are left out as reflections change nothing.
     trial, _ = without_ghosts(case.trial, case.settings.gaps)
     alone, as_one = (

@@ -26,7 +26,7 @@ def level(plate: PlateForce) -> float:
     Samples that are exactly zero were set to it. The middle half of the others must agree to `ZERO`, or lie on one side
     of zero as a whole: the ends of contacts do not.
     """
-    vertical = plate.shown[:, 2]
+    vertical = plate.plate_force[:, 2]
     light = np.isfinite(vertical) & (vertical != 0.0)
     if plate.unloaded is None:
         light &= np.abs(vertical) < LIGHT_N
@@ -42,10 +42,10 @@ def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while nobody is on them."""
     plates = dict(zip(plate_numbers(case.trial.forces), case.trial.forces, strict=True))
     for number, plate in plates.items():  # one of both feet that stand on a plate
-        shown = level(plate)
-        if abs(shown) > ZERO:
-            zeros = {**(case.settings.plates.vertical_zero_n or {}), str(number): round(shown, 1)}
-            values = {"number": number, "level": shown, "limit": ZERO}
-            cost = Cost(abs(shown), "N", "the vertical ground reaction in every frame")
+        zero = level(plate)
+        if abs(zero) > ZERO:
+            zeros = {**(case.settings.plates.vertical_zero_n or {}), str(number): round(zero, 1)}
+            values = {"number": number, "level": zero, "limit": ZERO}
+            cost = Cost(abs(zero), "N", "the vertical ground reaction in every frame")
             change = {("plates", "vertical_zero_n"): zeros}
             yield finding("plate_baseline", "warning", values, on_plate(plate), cost=cost, change=change)

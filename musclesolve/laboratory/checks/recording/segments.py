@@ -45,11 +45,11 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
             markers = [next(iter(single)) for single in weights if len(single) == 1]
             on_body[f"{name}_{side}" if sided else name] = markers, entry.get("standing", True)
     on_body |= {f"cluster {name}": (list(markers), True) for name, markers in trial.clusters.items()}
-    shown = {
+    in_motion = {
         name: (tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers)), standing)
         for name, (markers, standing) in on_body.items()
     }
-    return {name: entry for name, entry in shown.items() if len(entry[0]) > 1}
+    return {name: entry for name, entry in in_motion.items() if len(entry[0]) > 1}
 
 
 @dataclass(frozen=True)
@@ -57,26 +57,26 @@ class Distances:
     """Pairs of markers of one body."""
 
     names: tuple[str, ...]  # n marker names of the motion
-    one: Indices  # (P,) index of the first marker of each pair
-    other: Indices  # (P,) index of the second marker
+    first: Indices  # (P,) index of the first marker of each pair
+    second: Indices  # (P,) index of the second marker
     usual: Array  # (P,) median distance in the motion [m]
     standing: Array  # (P,) median distance in the standing trial [m], NaN where it is not known
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        apart = np.empty((len(position), len(self.one)))
-        for k, (one, other) in enumerate(zip(self.one, self.other, strict=True)):
-            apart[:, k] = np.linalg.norm(position[:, one] - position[:, other], axis=-1)
+        apart = np.empty((len(position), len(self.first)))
+        for k, (first, second) in enumerate(zip(self.first, self.second, strict=True)):
+            apart[:, k] = np.linalg.norm(position[:, first] - position[:, second], axis=-1)
         return apart
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
-        return np.asarray((self.one == marker) | (self.other == marker))
+        return np.asarray((self.first == marker) | (self.second == marker))
 
     @property
     def markers(self) -> Indices:
         """Indices of all markers of any pair."""
-        return np.unique(np.concatenate([self.one, self.other]))
+        return np.unique(np.concatenate([self.first, self.second]))
 
 
 @once
@@ -89,12 +89,12 @@ def distances(trial: Trial) -> Distances | None:
             pairs[pair] = pairs.get(pair, False) or standing
     if not pairs:
         return None
-    one, other = np.array(list(pairs)).T
+    first, second = np.array(list(pairs)).T
     static, still = trial.static, np.full(len(pairs), np.nan)
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = float(median_of_known(np.linalg.norm(static[names[a]] - static[names[b]], axis=-1)))
-    of_standing = Distances(names, one, other, still, still)
+    of_standing = Distances(names, first, second, still, still)
     usual = [float(median_of_known(of_pair)) for of_pair in of_standing.measured(trial.markers.position).T]
     return replace(of_standing, usual=np.array(usual))
 
@@ -109,20 +109,20 @@ def misfit(error: Array, pairs: Distances, marker: int) -> Array:
 class Exchange:
     """Two markers of a file that carry each other's label, throughout or in some frames.
 
-    role: of the file; one, other: the labels; size: misfit of their distances with the labels of the file [m];
+    role: of the file; first, second: the labels; size: misfit of their distances with the labels of the file [m];
     frames: of the motion (T,), None: throughout.
     """
 
     role: Role
-    one: str
-    other: str
+    first: str
+    second: str
     size: float
     frames: Mask | None = None
 
     def undone(self, trial: Trial) -> Trial:
         """Return a trial with both labels exchanged back."""
         when = slice(None) if self.frames is None else self.frames
-        markers = getattr(trial, self.role).exchanged({self.one: self.other}, when)
+        markers = getattr(trial, self.role).exchanged({self.first: self.second}, when)
         return replace(trial, markers=markers) if self.role == "markers" else replace(trial, static=markers)
 
 
@@ -136,16 +136,16 @@ def exchanges_throughout(trial: Trial) -> list[Exchange]:
         if worst is None or off[worst] < SUSPECT:
             break
         tried.add(worst)
-        other = _best_exchange(trial.markers.position, pairs, worst, error)
-        if other is None:
+        partner = _best_exchange(trial.markers.position, pairs, worst, error)
+        if partner is None:
             continue
-        one, two = pairs.names[worst], pairs.names[other]
+        first, second = pairs.names[worst], pairs.names[partner]
         # The recording with the landmarks in order is the right one.
-        after = violations(trial, trial.markers.exchanged({one: two}))
+        after = violations(trial, trial.markers.exchanged({first: second}))
         static = trial.static
-        in_motion = static is None or not {one, two} <= {*static.names}
+        in_motion = static is None or not {first, second} <= {*static.names}
         in_motion = in_motion or len(after) <= len(violations(trial, trial.markers))
-        found.append(Exchange("markers" if in_motion else "static", one, two, off[worst]))
+        found.append(Exchange("markers" if in_motion else "static", first, second, off[worst]))
         trial = found[-1].undone(trial)
     return found
 
@@ -156,15 +156,15 @@ def _best_exchange(position: Array, pairs: Distances, worst: int, error: Array) 
     known = set(pairs.markers.tolist())
     # a marker that is never seen fits everywhere
     seen = np.asarray(np.isfinite(position).all(axis=2).any(axis=0))
-    for other in np.flatnonzero(seen).tolist():
-        if other == worst:
+    for marker in np.flatnonzero(seen).tolist():
+        if marker == worst:
             continue
-        after = median_of_known(pairs.measured(swapped(position, (worst, other)))) - pairs.standing
-        both = [m for m in (worst, other) if m in known]
+        after = median_of_known(pairs.measured(swapped(position, (worst, marker)))) - pairs.standing
+        both = [m for m in (worst, marker) if m in known]
         now = max(float(misfit(after, pairs, m)) for m in both)
         before = sum(float(misfit(error, pairs, m)) for m in both) / len(both)
         if now < least and now < BETTER * before:
-            best, least = other, now
+            best, least = marker, now
     return best
 
 
@@ -202,8 +202,8 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: Indices) -> Exchange | None:
     if not wrong.any() or wrong.sum() > MOST_FRAMES * sum(part.sum() for part in parts):
         return None
     size = max(float(np.median(off[np.isfinite(off)])) for off in now[wrong].T if np.isfinite(off).any())
-    one, other = (pairs.names[k] for k in pair)
-    return Exchange("markers", one, other, size, wrong)
+    first, second = (pairs.names[k] for k in pair)
+    return Exchange("markers", first, second, size, wrong)
 
 
 def crossings(position: Array) -> dict[Pair, Indices]:
@@ -222,21 +222,21 @@ def crossings(position: Array) -> dict[Pair, Indices]:
                 np.linalg.norm(here[:, k] - (2.0 * second[:, k] - first[:, k]), axis=-1)
             )
         jumping = off > LEAST
-        for one in np.flatnonzero(jumping.any(axis=0)):
-            for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):
-                if other <= one:
+        for marker in np.flatnonzero(jumping.any(axis=0)):
+            for partner in np.flatnonzero((jumping & jumping[:, [marker]]).any(axis=0)):
+                if partner <= marker:
                     continue
-                at = np.flatnonzero(jumping[:, one] & jumping[:, other])
+                at = np.flatnonzero(jumping[:, marker] & jumping[:, partner])
                 expected = 2.0 * second[at] - first[at]
                 crossed = np.maximum(
-                    np.linalg.norm(here[at, one] - expected[:, other], axis=-1),
-                    np.linalg.norm(here[at, other] - expected[:, one], axis=-1),
+                    np.linalg.norm(here[at, marker] - expected[:, partner], axis=-1),
+                    np.linalg.norm(here[at, partner] - expected[:, marker], axis=-1),
                 )
-                at = at[crossed < NEARER * np.minimum(off[at, one], off[at, other])] + 2
+                at = at[crossed < NEARER * np.minimum(off[at, marker], off[at, partner])] + 2
                 if at.size:
                     # Frame k of the reversed path is the last one before the step in the path itself.
                     steps = at if path is position else count - at
-                    frames.setdefault((int(one), int(other)), set()).update(steps.tolist())
+                    frames.setdefault((int(marker), int(partner)), set()).update(steps.tolist())
     return {pair: np.array(sorted(steps)) for pair, steps in frames.items()}
 
 
@@ -258,11 +258,11 @@ def labels_exchanged(case: Case) -> Iterator[Finding]:
     for found in (*exchanges_throughout(trial), *exchanges_for_a_while(trial)):
         frames, whole = found.frames, found.frames is None
         times = () if frames is None else time_spans(frames, trial.markers.time)
-        where = Where(getattr(trial, found.role).path, markers=(found.one, found.other), times=times)
-        change = exchanged_labels(trial, {found.role: {found.one: found.other}}, frames)
-        values = {"one": found.one, "other": found.other, "size": found.size}
+        where = Where(getattr(trial, found.role).path, markers=(found.first, found.second), times=times)
+        change = exchanged_labels(trial, {found.role: {found.first: found.second}}, frames)
+        values = {"one": found.first, "other": found.second, "size": found.size}
         code = "labels_exchanged.throughout"
-        if whole and partners(trial).get(found.one) == found.other:
+        if whole and partners(trial).get(found.first) == found.second:
             code = "pair_swapped.throughout"
         if frames is not None:
             code, values["frames"] = "labels_exchanged.frames", f" in {frames.sum()} frames"

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.sides import has_side, twin
 from musclesolve.laboratory.checks.case import TABLES, Case, Role, exchanged_labels, recording_check
-from musclesolve.laboratory.checks.observed_body import ahead, shown
+from musclesolve.laboratory.checks.observed_body import ahead, landmarks
 from musclesolve.laboratory.recording.data import SIDES, Trial
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, finding
 from musclesolve.laboratory.trial.plates.foot_contacts import NEAR, heels_and_toes, pressure_beside
@@ -37,7 +37,9 @@ def pairs_to_the_left(trial: Trial, markers: Markers) -> dict[str, float]:
     if faced is None:
         return {}
     left = vector_product(UP, unit_or_zero(faced * np.array([1.0, 1.0, 0.0])))
-    sides = {name: shown(trial, [f"{name}_{side}" for side in SIDES], markers) for name in TABLES["pairs"]}
+    sides = {
+        name: landmarks(trial, [f"{name}_{side}" for side in SIDES], markers) for name in TABLES["pairs"]
+    }
     vectors: dict[str, Array] = {name: points[1] - points[0] for name, points in sides.items() if points}
     across = {name: float(mean_of_known(np.sum(v * left, axis=1))) for name, v in vectors.items()}
     known = {name: size for name, size in across.items() if np.isfinite(size)}

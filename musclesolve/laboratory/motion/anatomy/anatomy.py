@@ -282,7 +282,7 @@ class Followed:
 class Following:
     """Constants with which the body is followed from the standing posture through the motion.
 
-    shapes: shapes of pelvis and feet without cluster, by the landmarks with the numbers `shown`; pelvis (3, 4): hip
+    shapes: shapes of pelvis and feet without cluster, by the landmarks with the numbers `landmarks`; pelvis (3, 4): hip
     centers, upward and forward direction of the standing pelvis; foot_left (3,) of each side: ankle axis of the
     standing foot; medials: landmarks that no marker shows. points (P,): model points without the back; lines: the sides
     whose knees, and whose elbows, show their axis. weights: of the landmarks, medials, hips and upward direction in
@@ -293,7 +293,7 @@ class Following:
     subject: Subject
     stance: Posture
     shapes: Shapes
-    shown: Indices
+    landmarks: Indices
     pelvis: Array
     foot_left: dict[Side, Array]
     medials: tuple[str, ...]
@@ -359,8 +359,8 @@ class Following:
         frames are independent. `checked` refuses groups of markers that do not move as one body.
         """
         places, bodies = seen.places, seen.clusters
-        if self.shown.size:
-            bodies = self.shapes.poses(self.shapes.register(places[:, self.shown])) | bodies
+        if self.landmarks.size:
+            bodies = self.shapes.poses(self.shapes.register(places[:, self.landmarks])) | bodies
         if checked:
             motion_plausibility.check_rigid(self.recording, bodies)
 

@@ -222,9 +222,6 @@ def note(axes: "Axes", text: str) -> None:
         sheet_of(axes).set_texts(axes, right=text)
 
 
-def zero_line(axes: "Axes", least: float = 0.0) -> None:
-    """Draw the line of zero; the scale extends to `least` at least, both ways."""
+def zero_line(axes: "Axes") -> None:
+    """Draw the line of zero."""
     axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
-    if least:
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(low, -least), max(high, least))

@@ -177,7 +177,7 @@ def quantity_chart(facts: Facts, name: str, labels: Sequence[str] = ()) -> Chart
     stems = list(dict.fromkeys(split_side(label)[0] for label in labels or known if label in known))
     small = [Panel(_plain(stem), [*bars, *legs.curves_of_both(stem, values)]) for stem in stems]
     abreast = min(MOMENT_COLUMNS if len(stems) < MANY else MANY_COLUMNS, len(stems))
-    vertical = f"{quantity.said} [{unit}]  (each panel has its own scale)"
+    vertical = f"{quantity.noun} [{unit}]  (each panel has its own scale)"
     chart = Chart(legs.x, legs.result, quantity.heading, small, abreast=abreast, vertical=vertical)
     legs.legend(chart, stance=True)
     return chart

@@ -266,8 +266,8 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
     if scores.index:
         rows.append(("index GDI*", *(cell(value, 0) for value in scores.index.values())))
     words = [f"{SIDE_NAMES[side]} {score:.1f}" for side, score in legs.items()]
-    if np.isfinite(scores.whole):
-        words.append(f"both legs {scores.whole:.1f}")
+    if np.isfinite(scores.of_person):
+        words.append(f"both legs {scores.of_person:.1f}")
     if scores.index:
         words.append(
             "GDI* " + ", ".join(f"{SIDE_NAMES[side]} {index:.0f}" for side, index in scores.index.items())

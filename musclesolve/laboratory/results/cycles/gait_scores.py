@@ -370,7 +370,7 @@ class GaitScores:
     norm: Norm | None = None
     variable: Mapping[str, Mapping[Curve, float]] = field(default_factory=dict)  # GVS by side and curve [deg]
     profile: Mapping[str, float] = field(default_factory=dict)  # GPS by side [deg]
-    whole: float = float("nan")  # GPS of the person [deg]; NaN where a leg is missing
+    of_person: float = float("nan")  # GPS of the person [deg]; NaN where a leg is missing
     # GDI* by side; empty without controls in the norm
     index: Mapping[str, float] = field(default_factory=dict)
     why_not: str = ""
@@ -402,7 +402,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
             developing children at free speed.
 
     Returns:
-        `variable` (GVS by leg and angle), `profile` (GPS by leg) and `whole` (GPS of the person), all [deg]; `index`
+        `variable` (GVS by leg and angle), `profile` (GPS by leg) and `of_person` (its GPS), all [deg]; `index`
         (GDI* by leg) where the norm file has the scores of its controls; `why_not`: the reason without scores.
 
     Raises:
@@ -435,14 +435,14 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         )
         return GaitScores(norm, why_not=f"There is no Gait Profile Score. {why}")
     profile = {side: profile_score(of.values()) for side, of in variable.items()}
-    whole = float("nan")
+    of_person = float("nan")
     if {"r", "l"} <= set(variable):
         right = {key: score for key, score in variable["r"].items() if key[0] != PELVIS}
-        whole = profile_score([*variable["l"].values(), *right.values()])
+        of_person = profile_score([*variable["l"].values(), *right.values()])
     index = {}
     if (controls := norm.values.get(LOG_SCORE)) is not None:
         index = {side: deviation_index(np.log(score), *controls) for side, score in profile.items()}
-    return GaitScores(norm, variable, profile, whole, index)
+    return GaitScores(norm, variable, profile, of_person, index)
 
 
 def variable_scores(curves: Mapping[Curve, Array], norm: Norm) -> dict[Curve, float]:

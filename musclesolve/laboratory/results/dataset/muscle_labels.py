@@ -34,8 +34,8 @@ from musclesolve.sharing.analysis.diagnosis import (
     Directions,
     at_limit,
     diagnose,
+    first_names,
     moment_text,
-    shown,
 )
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, reserve_check, worst_frames
 from musclesolve.sharing.certificate import needs_reserve
@@ -319,7 +319,10 @@ def elastic_reasons(
             limit: [muscles[i] for i in np.argsort(-pull[frame], kind="stable") if pull[frame, i] > 0.0]
             for limit, pull in limits.items()
         }
-        why = [at_limit(names.pop(_FULL)), *(limit.format(shown(of)) for limit, of in names.items() if of)]
+        why = [
+            at_limit(names.pop(_FULL)),
+            *(limit.format(first_names(of)) for limit, of in names.items() if of),
+        ]
         sentences.append("; ".join(part for part in (f"{missing} at {time[frame]:.3f} s", *why) if part))
     check = check_reserves(problem, solution, moment)
     if check.verdict[check.worst] is not Verdict.NONE:

@@ -113,7 +113,7 @@ class Quantity:
         return self.title or self.name.replace("_", " ").capitalize()
 
     @property
-    def said(self) -> str:
+    def noun(self) -> str:
         """Words after the name of a joint or muscle: knee flexion "angle"."""
         return self.words or self.name.replace("_", " ")
 
@@ -155,7 +155,7 @@ def following(*bases: Basis) -> list[str]:
 
 def said_of(name: str) -> str:
     """Return the words after the name of a joint or muscle for a variable: knee flexion "angle"."""
-    return QUANTITIES[name].said if name in QUANTITIES else name.replace("_", " ")
+    return QUANTITIES[name].noun if name in QUANTITIES else name.replace("_", " ")
 
 
 def heading_of(name: str) -> str:

@@ -518,7 +518,7 @@ def corrected_plates(
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
         moment = plate.moment
         if number in zero:
-            plate = replace(plate, unloaded=plate.shown - np.array([0.0, 0.0, zero[number]]))
+            plate = replace(plate, unloaded=plate.plate_force - np.array([0.0, 0.0, zero[number]]))
         if table.free_moment == "zero" or plate.moment_fault:
             # The horizontal part belongs to the point.
             fault = "" if table.free_moment == "zero" else plate.moment_fault

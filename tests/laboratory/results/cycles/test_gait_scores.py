@@ -82,7 +82,7 @@ def test_the_index_of_features_by_hand():
 def test_the_bundled_stride_is_near_the_norm_but_for_its_feet(stride):
     """The angles of the stride are those of the norm, the direction of its feet is not."""
     scores = ms.laboratory.gait_scores(stride)
-    assert list(scores.profile) == ["r"] and not np.isfinite(scores.whole)
+    assert list(scores.profile) == ["r"] and not np.isfinite(scores.of_person)
     own = scores.variable["r"]
     assert all(own[key] < 2.5 for key in own if key[0] != "foot_progression_angle")
     assert not scores.index and not scores.why_not
