@@ -419,7 +419,8 @@ def _assigned_plates(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the plates divided among the feet by their contacts, and notes on the assignment.
 
-    Refuses plates none of which shows the force of one foot, unless there are others, and a plate that shows steps at another place.
+    Refuses plates none of which shows the force of one foot, unless there are others, and a plate that shows steps at
+    another place.
     """
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
