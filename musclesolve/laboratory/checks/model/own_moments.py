@@ -50,6 +50,11 @@ RIGHT = 0.08
 A change explains a larger difference if it leaves less than this, and less than a third. Three times this without an
 explanation is another motion, model or load.
 """
+UNIT, UNIT_RIGHT = 5.0, 0.3
+"""A factor on all columns beyond the first, or below its inverse, is of a unit (N mm, N m per kilogram of the body, per
+cent of weight times height) and no difference of two programs: it explains them if it leaves less than the second.
+Public files, with other filters and masses, differ by up to 0.18 from their inverse dynamics, and by a factor of 1.23.
+"""
 LEAST = 0.05
 """Rms of inverse dynamics over the mass below which no column is judged [N m/kg]; two programs differ by 0.03."""
 DELAYS_S = np.arange(-0.2, 0.201, 0.005)
@@ -193,7 +198,7 @@ def _faults(
     now, moved = compared.without_loads(given), [compared.without_loads(values)[:, free] for values in later]
     judged = [k for k in shared if np.linalg.norm(compared.own[:, k]) > least * np.sqrt(len(given))]
     if given.any() and judged:
-        whole = _fault(compared.own[:, free], now[:, free], moved)
+        whole = _fault(compared.own[:, free], now[:, free], moved, unit_right=UNIT_RIGHT)
         if whole is not None and whole[0]:
             return dict.fromkeys(judged, whole)
     found = dict[int, Fault]()
@@ -249,9 +254,16 @@ def _left(due: Array, given: Array) -> float:
 
 
 def _fault(
-    due: Array, given: Array, later: Sequence[Array], others: Mapping[str, Array] = {}
+    due: Array,
+    given: Array,
+    later: Sequence[Array],
+    others: Mapping[str, Array] = {},
+    unit_right: float = RIGHT,
 ) -> Fault | None:
-    """The fault of moments that should be `due`; None where they are right, kind "" where no fault explains them."""
+    """The fault of moments that should be `due`; None where they are right, kind "" where no fault explains them.
+
+    A factor as large as of a unit explains them if it leaves less than `unit_right`.
+    """
     if (before := _left(due, given)) < RIGHT:
         return None
     if not given.any():
@@ -262,6 +274,7 @@ def _fault(
     tried += [(_left(due, moved), "delay", float(by), "") for by, moved in zip(DELAYS_S, later, strict=True)]
     tried += [(_left(due, moments), "exchange", 0.0, name) for name, moments in others.items()]
     share, kind, by, other = min(tried)
-    if share < min(RIGHT, before / 3.0):
+    unit = kind == "factor" and not 1.0 / UNIT < abs(by) < UNIT
+    if share < min(unit_right if unit else RIGHT, before / 3.0):
         return kind, by, other
     return ("", 0.0, "") if before > 3.0 * RIGHT else None
