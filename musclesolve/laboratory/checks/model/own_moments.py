@@ -35,7 +35,7 @@ from musclesolve.laboratory.checks.model.model_case import CUTOFF_HZ, SERIOUS, M
 from musclesolve.laboratory.checks.model.shared_forces import shared_forces
 from musclesolve.laboratory.results.finding import Finding, Severity, Where, error_if, finding
 from musclesolve.models.body import BLOCK
-from musclesolve.models.opensim.external_loads import load_wrench
+from musclesolve.models.opensim.external_loads import is_whole_person, load_wrench
 from musclesolve.models.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.models.opensim.kinematics import body_motion
 from musclesolve.models.opensim.load_dynamics import FREE
@@ -54,6 +54,10 @@ UNIT, UNIT_RIGHT = 5.0, 0.3
 """A factor on all columns beyond the first, or below its inverse, is of a unit (N mm, N m per kilogram of the body, per
 cent of weight times height) and no difference of two programs: it explains them if it leaves less than the second.
 Public files, with other filters and masses, differ by up to 0.18 from their inverse dynamics, and by a factor of 1.23.
+"""
+PEAK = 0.1
+"""Peak moment over the mass in which nobody stands or moves on the feet [N m/kg]; quiet standing takes 0.2 at an ankle,
+walking 1.3, and moments that are divided by the mass of an adult, already, would peak at 0.04.
 """
 LEAST = 0.05
 """Rms of inverse dynamics over the mass below which no column is judged [N m/kg]; two programs differ by 0.03."""
@@ -144,7 +148,10 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
     """Compare the moments of a file with inverse dynamics of model and motion; one finding for each kind of fault."""
     table = case.body.moment_table
     compared = None if table is None else comparison(case, table)
-    if table is None or compared is None:
+    if table is None:
+        return
+    if compared is None:
+        yield from _peak_on_feet(case, table)
         return
     columns = coordinate_columns(case.model, table)
     cells = np.nan_to_num(table.values[:, [columns[name] for name in compared.names]])
@@ -173,6 +180,16 @@ def own_moments(case: ModelCase) -> Iterator[Finding]:
             severity = error_if(cost.size > SERIOUS * case.model.mass)
         name = f"moments_differ.{kind}{stated if kind in OF_LOADS else ''}"
         yield finding(name, severity, values, Where(case.body.moment_file), cost=cost)
+
+
+def _peak_on_feet(case: ModelCase, table: Table) -> Iterator[Finding]:
+    """Warn of moments too small for a person on two feet, where inverse dynamics cannot be compared with them."""
+    columns = coordinate_columns(case.model, table)
+    moment = np.nan_to_num(table.values[:, [columns[name] for name in case.body.dofs if name in columns]])
+    peak, mass = float(np.abs(moment).max(initial=0.0)), case.model.mass
+    if len(case.feet) == 2 and is_whole_person(case.model.bodies) and 0.0 < peak < PEAK * mass:
+        values = {"peak": peak, "per_mass": peak / mass, "least": PEAK}
+        yield finding("moments_differ.small", "warning", values, Where(case.body.moment_file))
 
 
 def _at(time: Array, cells: Array, later: Array) -> Array:
