@@ -96,6 +96,8 @@ def model_body(
     start, end = settings.time.start_s, settings.time.end_s
     in_range = within(motion.time, -np.inf if start is None else start, np.inf if end is None else end)
     selected = due.known & in_range
+    limits = {"from": start, "to": end}
+    range_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
     if np.isnan(due.moment[selected]).all():
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
@@ -106,14 +108,12 @@ def model_body(
                 "numbers where the coordinates are",
                 "give inverse dynamics, or ground reactions, without such gaps",
             )
-        limits = {"from": start, "to": end}
-        limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
         raise file_error(
             "bad_range",
             (motion.file, TIME_RANGE),
-            f"no frame with moments lies in the time range {limits_text}",
+            f"no frame with moments lies in the time range {range_text}",
             f"a range within {time[0]:g} to {time[-1]:g} s",
-            "correct the time range",
+            "exchange the two times, if they are in the wrong order; else correct the time range",
         )
     # of feet whose loads change a moment that is shared: not of trunk or arms alone
     counting = {
@@ -122,6 +122,13 @@ def model_body(
     standing = unmeasured_notes(counting, selected)
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
+    first, last = motion.time[[0, -1]]
+    frame = (last - first) / max(1, len(motion.time) - 1)
+    if not all(limit is None or first - frame < limit < last + frame for limit in (start, end)):
+        notes.append(
+            f"The stated time range, {range_text}, reaches beyond the coordinates, which last from {first:g} to "
+            f"{last:g} s."
+        )
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"Frames of the coordinates have no moments and are left out: {left}.")
