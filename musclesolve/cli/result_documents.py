@@ -68,7 +68,7 @@ def average_document(average: xr.Dataset) -> dict[str, Any]:
             for name in (measure.variable for measure in STRIDE_MEASURES)
         }
 
-    sentences = ("left_out", "invalid", "unlike", "persons", "reserves")
+    sentences = ("verdicts", "left_out", "invalid", "unlike", "persons", "reserves")
     return {
         "legs": {
             SIDE_NAMES.get(side, side): leg_measures(average.sel(side=side))

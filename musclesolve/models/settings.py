@@ -35,7 +35,7 @@ class SharingSettings(Settings):
     """[sharing]."""
 
     cost: str = setting(
-        "name of the cost function, followed by its options in brackets", default=USUAL_COST, of_run=True
+        "name of the cost function, followed by its options in parentheses", default=USUAL_COST, of_run=True
     )
     solver: str = setting("name of the solver", default=USUAL_SOLVER, of_run=True)
     reserve_weight: float | None = setting(

@@ -555,12 +555,12 @@ def timed_rows(
     repeated: Mapping[str, str],
     count: str | None = None,
     rate_hz: float | None = None,
-    drop_repeats: bool = False,
 ) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], WarningNote]:
     """Read all rows of a recording with checked times on their even grid.
 
     The last row of a file that ends without a line end may be cut short within a number: it is ignored if the header
-    states another number of rows, or none, and if it has too few cells.
+    states another number of rows, or none, and if it has too few cells. Rows that repeat the row before, time included,
+    but for the last printed digit, are left out.
 
     Args:
         reader: the file, whose header has been read.
@@ -569,8 +569,7 @@ def timed_rows(
         kind: "marker" or "column", of n names.
         names: n names.
         repeated: repeated name -> its places in the file. count: the number of rows in the header, "" if not stated;
-            None if the format has no such number. rate_hz: the rate in the header [Hz]. drop_repeats: leave out rows
-            that repeat the row before, time included, but for the last printed digit.
+            None if the format has no such number. rate_hz: the rate in the header [Hz].
 
     Returns: Times (T,) [s], values (T, n, ...) with NaN for repeated names, the line of every row (T,), notes for the
         results, and a warning if a row is cut short or the header states another number of rows, else "".
@@ -609,7 +608,7 @@ def timed_rows(
     if reader.passed:
         passed = f"comments, repeat its header or stand below the table, and are left out: {reader.passed}"
         notes += (f"Lines of {name} that hold no row are {passed}.",)
-    if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
+    if (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:
             # OpenSim's RRA computes its last row twice: the numbers differ in the last printed digit.

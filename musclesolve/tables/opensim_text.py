@@ -357,7 +357,6 @@ def read_mot(path: str | Path) -> Table:
             tuple(columns),
             repeated,
             _stated_count(header, _ROWS),
-            drop_repeats=True,
         )
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
     if degrees not in (None, *_ANSWERS):

@@ -17,7 +17,7 @@ from musclesolve._util.messages import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, joint_titles, side_of, split_side
 from musclesolve.constants import DESIGNED, PREDICTED
 from musclesolve.laboratory.markers.landmarks import FUNCTIONAL, HINGES
-from musclesolve.laboratory.results.dataset.checked import MODEL
+from musclesolve.laboratory.results.dataset.checked import MODEL, of_data_set
 from musclesolve.laboratory.results.dataset.result_quantities import (
     BODY_WEIGHTS,
     CONSISTENCY_METHODS,
@@ -656,7 +656,9 @@ def emg_in_doubt(facts: Facts) -> Rows:
 
 def why_no_emg(facts: Facts) -> Fact:
     """Return the reason why activations are not compared with EMG."""
-    return fact("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
+    if "emg_envelope" not in facts.result.attrs:
+        return fact("no_emg")
+    return fact("emg_not_there" if of_data_set(facts.result) else "emg_of_no_leg")
 
 
 @of_result

@@ -94,6 +94,7 @@ def model_body(
     standing = unmeasured_notes(counting, selected)
     notes = [note for note in choice.notes if not isinstance(note, WarningNote)]
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
+    notes += _range_notes(motion, settings)
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.covered).sum()):
         notes.append(f"Frames of the coordinates have no moments and are left out: {left}.")
@@ -235,16 +236,33 @@ def _selected_frames(
                 "numbers where the coordinates are",
                 "give inverse dynamics, or ground reactions, without such gaps",
             )
-        limits = {"from": start, "to": end}
-        limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
         raise file_error(
             "bad_range",
             (motion.file, TIME_RANGE),
-            f"no frame with moments lies in the time range {limits_text}",
+            f"no frame with moments lies in the time range {_range_text(settings)}",
             f"a range within {time[0]:g} to {time[-1]:g} s",
-            "correct the time range",
+            "exchange the two times, if they are in the wrong order; else correct the time range",
         )
     return in_range, selected
+
+
+def _range_text(settings: OpenSimSettings) -> str:
+    """The stated time range in words."""
+    limits = {"from": settings.time.start_s, "to": settings.time.end_s}
+    return " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
+
+
+def _range_notes(motion: CoordinateMotion, settings: OpenSimSettings) -> list[str]:
+    """A note on a stated time range beyond the coordinates."""
+    first, last = motion.time[[0, -1]]
+    frame = (last - first) / max(1, len(motion.time) - 1)
+    stated = (settings.time.start_s, settings.time.end_s)
+    if all(limit is None or first - frame < limit < last + frame for limit in stated):
+        return []
+    return [
+        f"The stated time range, {_range_text(settings)}, reaches beyond the coordinates, which last from {first:g} to "
+        f"{last:g} s."
+    ]
 
 
 def _function_path_notes(muscles: Sequence[OpenSimMuscle], with_loads: bool) -> list[str]:

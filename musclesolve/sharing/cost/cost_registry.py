@@ -1,6 +1,6 @@
 """The costs that have a name: all that the modules of `named` define, and those that other packages add.
 
-A cost is found by the text that `Cost.label` prints: a name, options in brackets, sums and positive multiples.
+A cost is found by the text that `Cost.label` prints: a name, options in parentheses, sums and positive multiples.
 
     stress_cubed    activation_power(exponent=3)    1e-6 * joint_reaction_squared(weights={'knee': 1}) + stress_cubed
 
@@ -58,7 +58,7 @@ class CostRecord:
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs
     needs: frozenset[str] = frozenset({"separable"})  # abilities that a solver must have
-    options: tuple[str, ...] = ()  # names of the options in brackets after the name
+    options: tuple[str, ...] = ()  # names of the options in parentheses after the name
     use: str = ""  # for whom it is
     kind: type[Cost] | None = None  # its class; calling the record makes the cost
 

@@ -60,7 +60,7 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
             ("questions", "scenarios"),
             "the question what_if has no scenario",
             "one scenario or more, as `what-if --set` takes them",
-            'state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
+            'state scenarios = ["weak calf: triceps_surae=0.6"] in [questions], or leave what_if out of the questions',
         )
     if {"margins", "what_if"} & set(questions):
         _check_names(path, document, settings)

@@ -14,9 +14,10 @@ from synthetic_result import set_status
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.laboratory.results.fact_table import rows
+from musclesolve.laboratory.results.facts import Facts
 from musclesolve.laboratory.results.judgement import words
 from musclesolve.laboratory.results.plausibility import AT_EDGE
-from musclesolve.laboratory.results.result_facts import facts_of
+from musclesolve.laboratory.results.result_facts import facts_of, why_no_emg
 
 LONGEST = 40
 """Words of a sentence, its numbers included."""
@@ -107,3 +108,12 @@ def test_a_joint_with_one_leg_beyond_implants_is_not_within(stride_result, monke
     )
     named = next(sentence for sentence in in_short(stride_result) if "joint forces" in sentence)
     assert "at the knee this is within" in named
+
+
+def test_a_result_without_a_comparison_with_emg_says_why(stride_result):
+    recorded = stride_result.assign_attrs(emg_envelope="high-pass, rectified, low-pass")
+    assert why_no_emg(Facts(stride_result)).sentence.startswith("No EMG was given")
+    # of the leg that --side left out
+    assert "were not analyzed" in why_no_emg(Facts(recorded)).sentence
+    kept = why_no_emg(Facts(recorded.assign_attrs(signs="own"))).sentence
+    assert "result.nc of the run does" in kept

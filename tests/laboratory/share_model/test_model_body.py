@@ -133,6 +133,9 @@ def test_frames_are_those_with_moments_in_the_range(small) -> None:
     np.testing.assert_allclose(part.motion.time, TIME[20:49])
     assert any("have no moments" in note and "32" in note for note in part.notes)
     ranged = measured_model(small, small_motion(small), half, dofs=DOFS, start_s=0.2, end_s=0.3)
+    assert not any("time range" in note for note in ranged.notes)
+    beyond = measured_model(small, small_motion(small), half, dofs=DOFS, start_s=0.2, end_s=30.0)
+    assert any("from 0.2 s to 30 s, reaches beyond" in note for note in beyond.notes)
     np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
 
 

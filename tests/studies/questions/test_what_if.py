@@ -22,7 +22,12 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
 from musclesolve.laboratory.forces import prepare, share
-from musclesolve.laboratory.results.tables.question_tables import scenario_records, scenario_tables
+from musclesolve.laboratory.results.tables.question_tables import (
+    answer_facts,
+    in_short,
+    scenario_records,
+    scenario_tables,
+)
 from musclesolve.models.body_sharing import share_part
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.studies import Scenario, what_if
@@ -250,6 +255,19 @@ def test_effort_counts_frames_with_a_solution_in_both(found):
     lost["least_cost"][1, :10] = np.nan
     _, same = scenario_records(lost)
     assert same["effort_ratio"] == pytest.approx(1.0) and same["without_solution"] == 20
+
+
+def test_frames_whose_motion_is_not_valid_now_are_not_said_to_lack_strength(found):
+    unbalanced = found.isel(scenario=[0, 1]).copy(deep=True)
+    unbalanced["status"][:, :10] = Status.INVALID_MOTION
+    said = in_short(answer_facts(unbalanced, "what_if"))
+    assert "not possible" not in said and "no valid solution" not in said
+    unbalanced["status"][1, 10:12] = Status.SOLVED_WITH_RESERVE
+    unbalanced["status"][1, 12] = Status.SOLVER_FAILED
+    said = in_short(answer_facts(unbalanced, "what_if"))
+    analyzed = 2 * (found.sizes["time"] - 11)
+    assert f"4 of {analyzed} frames are not possible without a reserve" in said
+    assert "22 frames have no valid solution instead of 20" in said
 
 
 def test_the_command_writes_scenarios(tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from musclesolve._util.arrays import within
 from musclesolve.laboratory.checks.case import Case, on_plate, recording_check
 from musclesolve.laboratory.recording.data import LIGHT_N, PlateForce
 from musclesolve.laboratory.results.finding import Cost, Finding, finding
@@ -23,11 +24,13 @@ SHORTEST = 0.1
 def level(plate: PlateForce) -> float:
     """Return the median vertical force while nobody is on a plate [N]; zero where the file does not show it.
 
-    Samples that are exactly zero were set to it. The middle half of the others must agree to `ZERO`, or lie on one side
-    of zero as a whole: the ends of contacts do not.
+    Samples that are exactly zero were set to it, and in gaps nothing was measured. The middle half of the others must
+    agree to `ZERO`, or lie on one side of zero as a whole: the ends of contacts do not.
     """
     vertical = plate.plate_force[:, 2]
     light = np.isfinite(vertical) & (vertical != 0.0)
+    for gap in plate.gaps:
+        light &= ~within(plate.time, gap.first, gap.last)
     if plate.unloaded is None:
         light &= np.abs(vertical) < LIGHT_N
     rest = vertical[light]

@@ -203,7 +203,8 @@ def _moment_fault(file: C3D, plate: Plate, channel: int, force: Array, point: Ar
     lever = arm[:, 0] * force[rows, 1] - arm[:, 1] * force[rows, 0]
     free = moment[rows, 2]
     size, carried = float(free @ free), float(np.quantile(force[rows, 2], 0.95))
-    if np.sqrt(size / free.size) < max(_FREE_MOMENT, _FREE_MOMENT_ARM * carried):
+    # Every channel that rests follows a lever that rests, too.
+    if np.ptp(lever) == 0.0 or np.sqrt(size / free.size) < max(_FREE_MOMENT, _FREE_MOMENT_ARM * carried):
         return ""
     share = float(free @ lever) / float(lever @ lever)
     follows = 1.0 - float(np.sum((free - share * lever) ** 2)) / size

@@ -112,6 +112,8 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
 
 DELAY_STEP = 0.001
 """Step between trial delays [s]."""
+ROUND_OFF = 1e-6
+"""Largest difference from the mean of a curve that is constant but for the solver and round-off, over the mean."""
 FEWEST_SAMPLES = 10
 """Samples that a correlation needs."""
 
@@ -163,7 +165,9 @@ def delayed_correlations(
 
 
 def _centered(values: Array, known: Mask) -> Array:
-    """Return values (..., T, k) less their mean over the known samples (T, k), zero elsewhere."""
+    """Return values (..., T, k) less their mean over the known samples (T, k), zero elsewhere, and of a constant."""
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, values, 0.0).sum(axis=-2, keepdims=True) / count
-    return np.where(known, values - mean, 0.0)
+    centered = np.where(known, values - mean, 0.0)
+    most = np.abs(centered).max(axis=-2, keepdims=True, initial=0.0)
+    return np.where(most > ROUND_OFF * np.abs(mean), centered, 0.0)

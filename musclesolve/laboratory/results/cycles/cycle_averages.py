@@ -33,6 +33,8 @@ from musclesolve.laboratory.results.dataset.frame_validity import (
 )
 from musclesolve.laboratory.results.dataset.result_quantities import inputs_of, listed
 from musclesolve.laboratory.results.files.result_netcdf import read_result
+from musclesolve.laboratory.results.judge_result import judge_result
+from musclesolve.laboratory.results.judgement import USABLE
 
 STATISTICS = ("std", "median", "count")
 """Suffixes of the statistics beside the mean, such as ``activation_std``."""
@@ -259,7 +261,8 @@ def average_results(
 
     Returns:
         The output of ``average_cycles`` for each leg, over the dimension side, names without side. A leg without any
-        complete cycle is left out.
+        complete cycle is left out. ``attrs["verdicts"]`` has a sentence on each result in the mean that is not usable,
+        or usable with care.
     """
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -273,10 +276,21 @@ def average_results(
             )
         seen[os.path.realpath(path)] = path
     of_legs: dict[str, list[xr.Dataset]] = {side: [] for side in (*SIDES, OTHER)}
+    verdicts = list[str]()
     for path in seen.values():
         result = checked_result(read_result(path), FIGURE_VARIABLES)
-        for side in cut_sides(result):
-            of_legs[side].append(cycles(result, side, partial=partial, without_side=side in SIDES))
+        legs_cut = {
+            side: cycles(result, side, partial=partial, without_side=side in SIDES)
+            for side in cut_sides(result)
+        }
+        for side, leg in legs_cut.items():
+            of_legs[side].append(leg)
+        if any(leg.sizes["cycle"] for leg in legs_cut.values()):
+            judgement = judge_result(result) if "plausible" in result else None
+            if judgement is None:
+                verdicts.append(f"{short_path(str(path))}: not judged, because the file has no plausibility.")
+            elif judgement.verdict != USABLE:
+                verdicts.append(f"{short_path(str(path))}: {judgement.use}")
     if units or len(persons([one for leg in of_legs.values() for one in leg if one.sizes["cycle"]])) > 1:
         of_legs = {side: [normalized(one, units) for one in leg] for side, leg in of_legs.items()}
     every = [one for leg in of_legs.values() for one in leg]
@@ -302,7 +316,9 @@ def average_results(
         attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
     attributes["left_out"] = [sentence for one in every for sentence in one.attrs["left_out"]]
     together.attrs = {}
-    return together.assign_attrs(attributes | {"unlike": differences(used), "persons": subjects})
+    return together.assign_attrs(
+        attributes | {"unlike": differences(used), "persons": subjects, "verdicts": verdicts}
+    )
 
 
 def stated_units(texts: Sequence[str]) -> dict[str, str] | None:

@@ -308,7 +308,7 @@ def opensim_note(result: xr.Dataset, kind: str) -> str | None:
         return None
     return (
         f"{missing} frames{why} are nan: the TimeSeriesTable of OpenSim reads them, its Storage ends before the first "
-        "of them; a time range in [time] of the trial, or fewer sides, leaves them out"
+        "of them; a shorter time range (--start, --end of run and share), or fewer sides, leaves them out"
     )
 
 

@@ -38,8 +38,15 @@ def average_table(average: xr.Dataset) -> Table:
 
 
 def average_facts(average: xr.Dataset) -> list[Fact]:
-    """Facts on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
-    words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
+    """Facts on results in the mean that are not usable without care, on cycles and frames that are left out, methods
+    that differ, several subjects, and reserves.
+    """
+    words = {
+        "verdicts": "verdict",
+        "left_out": "left out",
+        "invalid": "not in the mean",
+        "unlike": "unlike methods",
+    }
     table = [
         plain_fact(subject, sentence) for key, subject in words.items() for sentence in listed(average, key)
     ]

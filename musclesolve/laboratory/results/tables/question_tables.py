@@ -336,7 +336,7 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
 
 
 def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any], unit: str) -> str:
-    """Effort, the contact force that changes most, and impossible frames of a scenario."""
+    """Effort, the contact force that changes most, frames with a reserve, and frames without solution beside now's."""
     peaks, digits = _peaks_in(unit), _digits(unit)
     parts = [] if scenario["effort_ratio"] is None else [f"effort {scenario['effort_ratio']:.2f} times"]
     moved = {
@@ -351,9 +351,11 @@ def _scenario_in_short(now: dict[str, Any], scenario: dict[str, Any], unit: str)
             parts.append(f"peak contact forces as now, within {10.0**-digits:.{digits}f} {unit}")
         else:
             parts.append(f"peak contact force of the {sided(joint)} {after} instead of {before} {unit}")
-    lacking = scenario["with_reserve"] + scenario["without_solution"]
+    lacking, lost = scenario["with_reserve"], scenario["without_solution"]
     if lacking:
-        parts.append(f"{lacking} of {scenario['frames']} frames are not possible without a reserve")
+        parts.append(f"{lacking} of {lacking + scenario['solved']} frames are not possible without a reserve")
+    if lost != now["without_solution"]:
+        parts.append(f"{lost} frames have no valid solution instead of {now['without_solution']}")
     return f"{scenario['scenario']}: {'; '.join(parts) or 'no change'}."
 
 

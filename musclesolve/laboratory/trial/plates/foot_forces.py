@@ -419,7 +419,8 @@ def _assigned_plates(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the plates divided among the feet by their contacts, and notes on the assignment.
 
-    Refuses plates on which no foot stands, unless there are others, and a plate that shows steps at another place.
+    Refuses plates none of which shows the force of one foot, unless there are others, and a plate that shows steps at
+    another place.
     """
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
@@ -450,7 +451,7 @@ def _assigned_plates(
         raise file_error(
             "unseen_feet" if unseen else "unassigned_plate",
             (path, "FORCE_PLATFORM"),
-            ": ".join(["no foot stands on a plate", *reasons]),
+            ": ".join(["no plate shows the force of one foot", *reasons]),
             "a step on a plate",
             "map heel and toe of both feet, whose markers must be seen during the contact"
             if unseen

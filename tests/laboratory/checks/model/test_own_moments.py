@@ -116,6 +116,34 @@ def test_newton_millimeters_and_exchanged_legs_of_a_walk_are_named() -> None:
     assert "hip_adduction_l and hip_adduction_r" in found.what and "are exchanged" in found.what
 
 
+@pytest.mark.parametrize("files", [WALK, RRA, *BELTS])
+@pytest.mark.parametrize("factor", [1.0 / 75.0, 1000.0])
+def test_another_unit_of_all_moments_is_named_whatever_filter_and_masses_they_have(
+    files: tuple[str, str, str], factor: float
+) -> None:
+    (found,) = found_with(files, times(factor))
+    assert found.severity == "error"
+    named = float(found.what.split(" times inverse dynamics")[0].split()[-1])
+    assert named == pytest.approx(factor, rel=0.3)
+
+
+@pytest.mark.parametrize("files", [WALK, RRA, *BELTS])
+def test_moments_per_kilogram_without_columns_of_the_root_are_too_small_for_a_person_on_feet(
+    files: tuple[str, str, str],
+) -> None:
+    def joints(factor: float) -> Callable[[Table], Table]:
+        def change(table: Table) -> Table:
+            kept = [k for k, name in enumerate(table.names) if not name.startswith("pelvis")]
+            names = tuple(table.names[k] for k in kept)
+            return replace(table, names=names, values=factor * table.values[:, kept])
+
+        return change
+
+    assert found_with(files, joints(1.0)) == []
+    (found,) = found_with(files, joints(1.0 / 75.0))
+    assert found.severity == "warning" and "N m per kilogram" in found.what
+
+
 @pytest.mark.parametrize("files", [(*WALK[:2], RRA[2]), (*RRA[:2], WALK[2])])
 def test_moments_of_another_person_are_named(files: tuple[str, str, str]) -> None:
     (found,) = found_with(files, lambda table: table)

@@ -14,7 +14,7 @@ from musclesolve.data import reference_stride
 from musclesolve.laboratory.checks.case import Case
 from musclesolve.laboratory.checks.recording import axes, balance, contacts, mass, plate_zero, units
 from musclesolve.laboratory.forces import find_options, mechanics, recorded_body
-from musclesolve.laboratory.recording.data import PlateForce, Trial
+from musclesolve.laboratory.recording.data import PlateForce, PlateGap, Trial
 from musclesolve.laboratory.trial.plates.foot_contacts import unmeasured_contacts
 
 LEGS = "asis", "psis", "hip", "knee", "ankle", "heel", "toe", "metatarsal"
@@ -62,6 +62,18 @@ def test_noise_and_forces_set_to_zero_are_no_wrong_zero(stride: Case) -> None:
     assert not found(with_plates(stride, *noisy), plate_zero)
     cut = [replace(plate, force=plate.force * (plate.force[:, 2:] > 25.0)) for plate in stride.trial.forces]
     assert not found(with_plates(stride, *cut), plate_zero)
+
+
+def test_a_gap_that_begins_in_a_light_contact_is_no_wrong_zero(stride: Case) -> None:
+    """What fills the gap keeps the last force before it, and was not measured."""
+    right = on_foot(stride, "r")
+    force, light = right.force.copy(), np.flatnonzero(right.force[:, 2] == 0.0)[:150]
+    assert (np.diff(light) == 1).all()
+    force[light, 2] = 18.0
+    held = replace(right, force=force)
+    assert found(with_plates(stride, held), plate_zero)
+    gap = PlateGap(*right.time[light[[0, -1]]], filled=False, where="line 7")
+    assert not found(with_plates(stride, replace(held, gaps=(gap,))), plate_zero)
 
 
 def test_a_foot_that_stands_without_a_force_costs_this_contact(stride: Case) -> None:

@@ -44,6 +44,13 @@ def test_frames_that_do_not_count() -> None:
     assert (r[0], found[0]) == (pytest.approx(1.0, abs=1e-5), pytest.approx(0.04))
 
 
+@pytest.mark.parametrize("level", [0.01, 0.1, 1.0 / 3.0])
+def test_round_off_of_a_constant_is_not_correlated(level: float) -> None:
+    """A muscle at its least activation in all frames; the mean of equal numbers may differ from them."""
+    r, delay = best_delays(TIME[:74], np.full((74, 1), level), FAST, bump(FAST)[:, None], 0.08)
+    assert np.isnan(r[0]) and np.isnan(delay[0])
+
+
 def test_too_few_samples_and_constant_curves_have_no_correlation() -> None:
     few = np.full(TIME.size, np.nan)
     few[:9] = bump(TIME[:9])

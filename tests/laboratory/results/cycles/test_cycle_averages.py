@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,6 +16,7 @@ import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results
 from musclesolve.laboratory.results.fact_table import summary
+from musclesolve.laboratory.results.finding import FINDINGS, Finding
 from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
 
 
@@ -226,7 +229,10 @@ def test_unlike_methods_are_listed(tmp_path):
         write_result(data, tmp_path / f"{digest}.nc")
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ab"])
     assert average.attrs["unlike"] == ["hip method: mapped or harrington"]
-    assert summary(average_facts(average)) == "unlike methods    hip method: mapped or harrington"
+    assert (
+        summary(average_facts(average.assign_attrs(verdicts=[])))
+        == "unlike methods    hip method: mapped or harrington"
+    )
     assert average.attrs["cutoff_hz"] == 6.0 and "hip_method" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
     assert average.attrs["unlike"] == ["cutoff hz: 6 or not stated", "hip method: mapped or not stated"]
@@ -280,9 +286,27 @@ def test_several_subjects_are_listed(tmp_path):
         write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
     mixed = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     assert mixed.attrs["subject"] == "several persons"
-    assert summary(average_facts(mixed)) == "several persons   S01 (70.25 kg); S02 (70.25 kg)"
+    assert (
+        summary(average_facts(mixed.assign_attrs(verdicts=[])))
+        == "several persons   S01 (70.25 kg); S02 (70.25 kg)"
+    )
     own = average_results([tmp_path / "a.nc", tmp_path / "c.nc"])
-    assert own.attrs["subject"] == "S01" and average_facts(own) == []
+    assert own.attrs["subject"] == "S01" and average_facts(own.assign_attrs(verdicts=[])) == []
+
+
+def test_a_mean_states_which_of_its_results_are_not_usable(stride_result, tmp_path):
+    error = Finding("mass", "error", "the plates carry 20 kg more", "weigh the subject")
+    unfit = stride_result.assign_attrs({FINDINGS: json.dumps([error.as_dict()])})
+    for digest, data in (("good", stride_result), ("unfit", unfit)):
+        write_result(data, tmp_path / f"{digest}.nc")
+    good, bad = (average_results([tmp_path / f"{digest}.nc"]) for digest in ("good", "unfit"))
+    assert good.attrs["verdicts"] == [] and "verdict" not in summary(average_facts(good))
+    (sentence,) = bad.attrs["verdicts"]
+    assert "unfit.nc: Do not use the muscle forces" in sentence and sentence in " ".join(
+        summary(average_facts(bad)).split()
+    )
+    write_result(stride_result.drop_vars("plausible"), tmp_path / "slim.nc")
+    assert "not judged" in average_results([tmp_path / "slim.nc"]).attrs["verdicts"][0]
 
 
 def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
@@ -303,7 +327,7 @@ def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     assert len(average.attrs["reserves"]) == 1 and average.attrs["reserves"][0].endswith(
         "6 frames with a reserve"
     )
-    (line,) = summary(average_facts(average)).splitlines()
+    (line,) = summary(average_facts(average.assign_attrs(verdicts=[]))).splitlines()
     assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
     write_result(average, tmp_path / "average.nc")
     np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)

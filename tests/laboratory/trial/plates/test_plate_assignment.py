@@ -153,6 +153,13 @@ def test_feet_that_are_not_seen_are_refused_by_a_code_of_their_own(heels: str) -
         _assigned_plates(settings, [recording], steps, feet)
 
 
+def test_a_plate_under_both_feet_is_not_said_to_be_under_none() -> None:
+    step, recording = (0.5, 1.5, (0.0, -0.1)), pressed((0.5, 1.5, (0.0, -0.1)))
+    feet = {"r": foot(step), "l": foot(step)}
+    with refused("unassigned_plate", "no plate shows the force of one foot: both feet stand on it"):
+        _assigned_plates(RecordedSettings(), [recording], {1: contacts(recording, WALK, feet, 20.0)}, feet)
+
+
 def test_a_plate_that_no_foot_touches() -> None:
     assert found(pressed(), foot(), foot()) == []
 

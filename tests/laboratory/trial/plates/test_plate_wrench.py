@@ -418,6 +418,15 @@ def test_a_wrong_channel_of_the_vertical_moment_is_named(tmp_path: Path, factor:
     assert word in fault and bool(fault) == bool(word) and ("channel 6" in fault) == bool(word)
 
 
+def test_a_load_that_rests_on_a_plate_shows_no_wrong_channel(tmp_path: Path) -> None:
+    plate = paper(2, half=(0.25, 0.8))
+    force, point, free = step(plate)
+    force[:], point[:], free[:] = [0.0, 300.0, 800.0], np.add(plate.center, [0.2, 0.1, 0.0]), 0.0
+    channels = plate.channels(force, point, free)
+    channels[:, 5] *= -1.0
+    assert not only(write(tmp_path / "a.c3d", [plate], [channels])).moment_fault
+
+
 def test_moments_about_a_fixed_point_beside_centers_of_pressure_become_free_moments() -> None:
     force, point, moment = step(paper(2))
     for origin in ([0.0, 0.0, 0.0], [1.2, -0.4, -0.05]):
