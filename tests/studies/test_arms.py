@@ -110,3 +110,22 @@ def test_uncertainty_of_an_arm_is_computed_side_by_side(folder: Path, tmp_path: 
 def test_solvers_are_measured_on_an_arm(folder: Path) -> None:
     report = benchmark.benchmark(folder / "A" / "curl.toml", 4, ("activation_power",), ("batch",))
     assert report.rows[0].solved == report.rows[0].frames == 4
+
+
+def study_of(place: Path, columns: str, *lines: str) -> Path:
+    """The file of a study, with a line for each trial in its table."""
+    (place / "trials.csv").write_text("\n".join([f"name,subject,{columns}", *lines]), encoding="utf-8")
+    units = '[units]\nmoment = "N m"\npower = "W"\nforce = "N"\n'
+    study = place / "study.toml"
+    study.write_text(f'trials = "trials.csv"\n{units}', encoding="utf-8")
+    return study
+
+
+def test_a_trial_with_a_wrong_cell_is_refused_and_not_excluded(folder: Path, tmp_path: Path) -> None:
+    lines = [
+        f"{name},{name},{folder / name / 'curl.toml'},{side}" for name, side in (("A", "left"), ("B", ""))
+    ]
+    done = typed("study", study_of(tmp_path, "file,side", *lines), "-o", tmp_path / "out")
+    assert done.exit_code == 3 and re.search(r"trials +2: 1 computed, 1 refused\n", done.output), done.output
+    page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    assert "1 of 2 trials with a result, 1 without one" in page

@@ -168,7 +168,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     study, records = computed.study, computed.records
-    excluded = [Outcome.EXCLUDED] * (len(study.trials) - len(study.included))
+    excluded = [Outcome.EXCLUDED for trial in study.trials if trial.exclude]
     yield outcomes_line([*(record.outcome for record in records.values()), *excluded])
     judged = (record.measures.verdict for record in records.values() if record.measures)
     if verdicts := counted_verdicts(judged):

@@ -57,7 +57,7 @@ def lead_of(result: StudyResult) -> str:
     parts += [count_of(len(groups), "group")] if len(groups) > 1 else []
     parts += [count_of(len(conditions), "condition")] if len(conditions) > 1 else []
     without = sum(not record.outcome.has_result for record in records.values())
-    excluded = len(study.trials) - len(study.included)
+    excluded = sum(bool(trial.exclude) for trial in study.trials)
     trials = f"{len(records) - without} of {count_of(len(study.trials), 'trial')} with a result"
     trials += f", {excluded} excluded" if excluded else ""
     trials += f", {without} without one" if without else ""
