@@ -129,3 +129,18 @@ def test_a_trial_with_a_wrong_cell_is_refused_and_not_excluded(folder: Path, tmp
     assert done.exit_code == 3 and re.search(r"trials +2: 1 computed, 1 refused\n", done.output), done.output
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     assert "1 of 2 trials with a result, 1 without one" in page
+
+
+def test_cycles_that_overlap_are_refused(folder: Path, tmp_path: Path) -> None:
+    """Frames in two cycles would count twice."""
+    lines = [
+        f'{name},{name},{folder / name / "curl.toml"},"[[0.0, 0.5], [{start}, 1.0]]"'
+        for name, start in (("A", 0.25), ("B", 0.5))
+    ]
+    done = typed("study", study_of(tmp_path, "file,cycles_s", *lines), "-o", tmp_path / "out")
+    said = " ".join(done.output.split())
+    assert "line 2, column 'cycles_s': the cell has ranges that overlap: [0.0, 0.5] and [0.25, 1.0]" in said
+    assert "such as [[0.4, 1.5], [1.5, 2.6]]" in said and "line 3" not in said
+    inputs = folder / "A" / "arm.osim", folder / "A" / "ik.mot"
+    with pytest.raises(ms.InputError, match="ranges that overlap"):
+        ms.share_model(*inputs, loads="none", cycles_s=[[0.5, 1.0], [0.0, 0.6]])

@@ -25,7 +25,7 @@ from musclesolve.laboratory.recording.trial_settings import FileSettings, Subjec
 from musclesolve.models.settings import is_predicted
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.tables.number_rows import number_in
-from musclesolve.tables.settings import Setting, is_number, settings_of
+from musclesolve.tables.settings import KINDS, Setting, is_number, settings_of
 
 NAME, SUBJECT, SETTINGS, NUMBERS = "name", "subject", "settings", "numbers"
 """Required columns; and beginnings of headings: `settings.TABLE.KEY` of a trial file, `numbers.NAME` of the subject."""
@@ -153,7 +153,7 @@ def _trial(
 
     values, settings, numbers = dict[str, Any](), dict[str, Any](), dict[str, float]()
     if any(row[len(headings) :]):
-        remedy = "write numbers with a decimal point, or separate cells by semicolons"
+        remedy = "write numbers with a decimal point and cells with commas in quotes, or separate cells by semicolons"
         refuse("bad_format", "", f"the line has {len(row)} cells", f"at most {len(headings)} cells", remedy)
     for heading, text in zip(headings, row, strict=False):
         beginning, _, rest = heading.partition(".")
@@ -172,14 +172,17 @@ def _trial(
         else:
             rule, number = rules[heading], number_in(text)
             forms = (text, number, _of_toml(text))
-            value = next(
-                (form for form in forms if not rule.problem(form)), number if number == number else text
-            )
+            value = next((form for form in forms if not rule.problem(form)), forms[1 + (number != number)])
             if wrong := rule.problem(value):
                 remedy = rule.in_another_unit(value) if is_number(value) else ""
                 remedy = remedy or (suggestion(text, rule.choices) or "" if rule.choices else "")
-                remedy = remedy or "correct the cell, or leave it empty"
-                refuse("bad_value", heading, f"the cell is {as_text(text)}", wrong[1], remedy)
+                form = KINDS[rule.kind].form
+                such_as = f", such as {form}" * form.startswith("[")
+                remedy = remedy or f"correct the cell{such_as}, or leave it empty"
+                problem = f"the cell is {as_text(text)}"
+                if isinstance(value, list):
+                    problem = wrong[0].replace("the value", "the cell", 1)
+                refuse("bad_value", heading, problem, wrong[1], remedy)
             values[heading] = value
     of_line = {
         key: rules[key].default for key in ("condition", "session", "side", "inner_leg", "exclude", "keep")
