@@ -144,3 +144,20 @@ def test_cycles_that_overlap_are_refused(folder: Path, tmp_path: Path) -> None:
     inputs = folder / "A" / "arm.osim", folder / "A" / "ik.mot"
     with pytest.raises(ms.InputError, match="ranges that overlap"):
         ms.share_model(*inputs, loads="none", cycles_s=[[0.5, 1.0], [0.0, 0.6]])
+
+
+def test_the_remedy_for_a_trial_without_cycles_works(folder: Path, tmp_path: Path) -> None:
+    """A wider range gives an arm no cycles; a stated cycle that is not used is named."""
+    files = ",".join(str(folder / "A" / name) for name in ("arm.osim", "ik.mot"))
+    columns = "model,coordinates,loads,cycles_s"
+    lines = [
+        f"{name},S,{files},none,{cycles}" for name, cycles in (("a", ""), ("b", '"[[0, 0.5], [0.6, 9]]"'))
+    ]
+    done = typed("study", study_of(tmp_path, columns, *lines), "-o", tmp_path / "out")
+    said = re.sub(r"\s+", " ", done.output)
+    why = "a: without legs only cycles that are stated are known; state cycles within its frames in the column cycles_s"
+    assert why in said and "widen" not in said
+    assert "stated cycles that are left out: b: 0.600 to 9.000 s: the frames cover" in said
+    stated = [line.replace("none,", 'none,"[[0, 0.5]]"') if line.endswith(",") else line for line in lines]
+    done = typed("study", study_of(tmp_path, columns, *stated), "-o", tmp_path / "out")
+    assert "not averaged" not in done.output and "cycles 2 of 1 subject" in re.sub(r"\s+", " ", done.output)
