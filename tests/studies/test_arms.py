@@ -161,3 +161,30 @@ def test_the_remedy_for_a_trial_without_cycles_works(folder: Path, tmp_path: Pat
     stated = [line.replace("none,", 'none,"[[0, 0.5]]"') if line.endswith(",") else line for line in lines]
     done = typed("study", study_of(tmp_path, columns, *stated), "-o", tmp_path / "out")
     assert "not averaged" not in done.output and "cycles 2 of 1 subject" in re.sub(r"\s+", " ", done.output)
+
+
+def test_a_fault_is_named_where_the_user_states_it(folder: Path, tmp_path: Path) -> None:
+    """In the table, the study file or the trial's own file, never in the trial file that the study writes."""
+    own = tmp_path / "own.toml"
+    files = f'[files]\nmodel = "{folder}/A/arm.osim"\ncoordinates = "{folder}/A/ik.mot"\nloads = "none"\n'
+    own.write_text(f"{files}[time]\ncycles_s = [[0.5, 0.4]]\n", encoding="utf-8")
+    lines = (
+        'a,S,own.toml,0.8,0.2,"[[0, 1]]",',
+        "b,S,own.toml,,,,",
+        'c,S,own.toml,,,"[[0, 1]]",',
+        """d,S,own.toml,,,"[[0, 1]]","['nobody']\"""",
+    )
+    study = study_of(tmp_path, "file,start_s,end_s,cycles_s,settings.muscles.names", *lines)
+    with study.open("a", encoding="utf-8") as file:
+        file.write("[settings.muscles]\nnames = ['no one']\n")
+    done = typed("study", study, "-o", tmp_path / "out")
+    said = re.sub(r"\s+", " ", done.output)
+    assert done.exit_code == 2 and "settings.mapping" not in said
+    for name, place in {
+        "a": "trials.csv, line 2, column 'end_s': the time range ends",
+        "b": "own.toml, line 6, [time] cycles_s: the value is [[0.5, 0.4]]",
+        "c": "study.toml, line 7, [settings.muscles] names: there is no muscle 'no one'",
+        "d": "trials.csv, line 5, column 'settings.muscles.names': there is no muscle 'nobody'",
+    }.items():
+        assert f"{name}: {tmp_path / place}" in said, (name, said)
+    assert "trial.toml," not in said

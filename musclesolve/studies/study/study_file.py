@@ -89,6 +89,26 @@ class Study:
         """The place of a trial in the table, for an error."""
         return place(self.table, trial.line, column)
 
+    def stated_at(self, trial: StudyTrial, table: str, key: str) -> tuple[Path, str | None]:
+        """The place where a key of the trial file of a trial is stated: its line, the study file, or its own file.
+
+        A key that is not stated belongs in its own file, else in its line.
+        """
+        of_line = {**trial.settings, "subject": trial.body, "files": trial.source, TIME: trial.time}
+
+        def states(tables: Mapping[str, Any]) -> bool:
+            stated = tables.get(table, ())
+            return key in stated or (bool(stated) and isinstance(stated, list))
+
+        if not states(of_line):
+            if states(self.settings):
+                return self.path, self.document.place(f"{SETTINGS}.{table}", key)
+            if "file" in trial.source:
+                own = trial_document(self.file_of(trial, "file"))
+                return own.path, own.place(table, key or None) if table else None
+        column = [key] if table in OF_EACH_TRIAL else [SETTINGS, table, key] if table else []
+        return self.place(trial, ".".join(filter(None, column)))
+
     def file_of(self, trial: StudyTrial, column: str) -> Path:
         """The path of a file that the line of a trial names.
 
