@@ -12,6 +12,7 @@ from forearm_model import MODEL, MUSCLE
 
 import musclesolve as ms
 from musclesolve.studies.benchmark import benchmark
+from musclesolve.studies.compare_results import compare_results_into, peak_rows
 from musclesolve.tables import Table
 
 TIME = np.linspace(0.0, 1.0, 51)
@@ -97,6 +98,7 @@ def test_an_arm_without_stated_cycles_has_none(folder: Path, tmp_path: Path) -> 
     assert typed("run", free, "-o", tmp_path).exit_code == 0
     refused = typed("average", tmp_path / "result.nc", "-o", tmp_path / "mean")
     assert refused.exit_code == 2 and "cycles_s" in refused.output and "gait" not in refused.output
+    assert "partial" not in refused.output and "heel" not in refused.output  # they give an arm no cycles
     free.unlink()
 
 
@@ -188,3 +190,59 @@ def test_a_fault_is_named_where_the_user_states_it(folder: Path, tmp_path: Path)
     }.items():
         assert f"{name}: {tmp_path / place}" in said, (name, said)
     assert "trial.toml," not in said
+
+
+def test_an_arm_whose_names_have_a_side_has_no_strides(folder: Path, tmp_path: Path) -> None:
+    model = (folder / "A" / "arm.osim").read_text(encoding="utf-8")
+    for name in ("biceps", "triceps", "elbow", "flexion"):
+        model = model.replace(f'name="{name}"', f'name="{name}_r"')
+    (tmp_path / "arm.osim").write_text(model, encoding="utf-8")
+    motion = (folder / "A" / "ik.mot").read_text(encoding="utf-8").replace("flexion", "flexion_r")
+    (tmp_path / "ik.mot").write_text(motion, encoding="utf-8")
+    study = study_of(tmp_path, "model,coordinates,loads", "a,S,arm.osim,ik.mot,none")
+    said = re.sub(r"\s+", " ", typed("study", study, "-o", tmp_path / "out").output)
+    assert (
+        "not averaged a: right side: without legs only cycles that are stated are known; state cycles" in said
+    )
+
+
+def test_trials_of_arms_that_are_not_plausible_are_named(folder: Path, tmp_path: Path) -> None:
+    """They count as legs do: tests are repeated without them."""
+    lines = list[str]()
+    for number, condition, amplitude in (
+        *((k, "slow", 0.1 + 0.01 * k) for k in range(3)),
+        *((k, "fast", 0.15 + 0.01 * k) for k in range(3)),
+    ):
+        name = f"S{number}_{condition}"
+        table = Table(TIME, ("flexion",), np.degrees(flexion(amplitude))[:, None], True, Path())
+        ms.tables.write_mot(tmp_path / f"{name}.mot", table)
+        cells = f'{folder}/A/arm.osim,{name}.mot,none,none,"[[0.0, 0.5], [0.5, 1.0]]"'
+        lines.append(f"{name},S{number},{condition},{cells}")
+    columns = "condition,model,coordinates,loads,settings.filter.cutoff_hz,cycles_s"
+    done = typed("study", study_of(tmp_path, columns, *lines), "-o", tmp_path / "out")
+    said = re.sub(r"\s+", " ", done.output)
+    assert "3 of 6 trials are not plausible. They count in the results above. Without such trials" in said
+    assert "not usable S0_fast, S1_fast, S2_fast" in said and "not solved" not in said
+    page = re.sub(r"\s+", " ", (tmp_path / "out" / "study.html").read_text(encoding="utf-8"))
+    assert "Trials that count, by their verdict" in page and "were repeated without" not in page
+    assert "306 of 306 frames have a valid solution" in page and "energy J/kg" not in page
+    assert "legs at the edge" not in page and "leg-frames" not in page
+
+
+def test_results_of_arms_are_compared(folder: Path, tmp_path: Path) -> None:
+    trials = [folder / subject / "curl.toml" for subject in "AB"]
+    assert typed("run", *trials, "-o", tmp_path).exit_code in (0, 3)
+    results = dict(zip("AB", sorted(tmp_path.glob("*/result.nc")), strict=True))
+    compared, files = compare_results_into(tmp_path / "compared", results)
+    highest = [
+        float(
+            ms.laboratory.cycles(ms.read_result(path), "other")["muscle_force"]
+            .mean("cycle")
+            .sum("muscle")
+            .max()
+        )
+        for path in results.values()
+    ]
+    (row,) = (row for row in peak_rows(compared) if row["quantity"] == "group_force")
+    np.testing.assert_allclose(row["peaks"], highest)
+    assert row["leg"] == "" and any(path.name.startswith("compared_contact_forces") for path in files)

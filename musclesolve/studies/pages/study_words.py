@@ -20,7 +20,7 @@ from musclesolve.laboratory.report.content.pieces import DAMAGE, DASH, PageTable
 from musclesolve.laboratory.report.inputs import TrialFiles, read_inputs
 from musclesolve.laboratory.results.cycles.discrete_values import CYCLE, STRIDE, without_arms_and_empty
 from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD
-from musclesolve.laboratory.results.dataset.quantities import shown
+from musclesolve.laboratory.results.dataset.quantities import KINDS, shown
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.files.result_netcdf import result_attributes
 from musclesolve.laboratory.results.judgement import counted_verdicts
@@ -29,6 +29,7 @@ from musclesolve.laboratory.results.tables.study_tables import CurveTest, curve_
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.study_data import DATA
+from musclesolve.studies.study.study_findings import has_legs
 
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
@@ -92,6 +93,7 @@ def methods_of(result: StudyResult, citations: Citations) -> list[Markup]:
             valid=total["solved"] + total["with_reserve"],
             analyzed=sum(total.values()) - total["not_measured"],
             reserve=total["with_reserve"],
+            frames="leg-frames" if any(one.joints for one in measured) else "frames",
         ),
         texts["means"],
     ]
@@ -99,14 +101,22 @@ def methods_of(result: StudyResult, citations: Citations) -> list[Markup]:
         sentences.append(texts["band"].format(band=result.groups.attrs["band"]))
     if result.comparisons is not None and int(result.comparisons.attrs["tests"]):
         sentences += [texts["mapping"], *listed(result.comparisons, "said")]
-    if result.sensitivity:
-        sentences.append(texts["sensitivity"])
+    if result.plausible is not None:
+        legs = "legs of trials" if has_legs(result.verdicts) else "trials"
+        sentences.append(texts["sensitivity"].format(legs=legs))
     sentences.append(
         texts["units"].format(
-            units=", ".join(f"{plain(kind)} {unit}" for kind, unit in result.computed.study.units.items())
+            units=", ".join(f"{plain(kind)} {unit}" for kind, unit in _units_of(result).items())
         )
     )
     return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
+
+
+def _units_of(result: StudyResult) -> dict[str, str]:
+    """Kind of quantity -> unit, of the kinds that the cycles have."""
+    there = {*(() if result.cycles is None else result.cycles.data_vars)}
+    units = result.computed.study.units
+    return {kind: unit for kind, unit in units.items() if there & {*KINDS[kind].names}}
 
 
 def families_in_words(result: StudyResult, citations: Citations) -> list[dict[str, Any]]:

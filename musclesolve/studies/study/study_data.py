@@ -21,12 +21,11 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.messages import Progress, no_progress, shortened
-from musclesolve._util.sides import OTHER
 from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.results.cycles.cycle_averages import PROBLEM, check_alike, common
 from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD, STRENGTH
-from musclesolve.laboratory.results.cycles.movement_landmarks import CYCLES_ATTRIBUTE, NO_CYCLE
+from musclesolve.laboratory.results.cycles.movement_landmarks import CYCLES_ATTRIBUTE, NO_CYCLE, WITHOUT_LEGS
 from musclesolve.laboratory.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.laboratory.results.dataset.quantities import KINDS, in_set
 from musclesolve.laboratory.results.dataset.result_quantities import storable, texts
@@ -178,9 +177,8 @@ class _Trial:
         self.dofs = tuple(source["dof"][:].tolist()) if "dof" in source.variables else ()
         if not source.dimensions[CYCLE].size:
             reasons = dict.fromkeys(map(_without_file, texts(self.attrs.get("left_out"))))
-            # without legs there are no cycles but those that are stated
-            widen = f"{WIDEN} " * (self.stated or getattr(source, "side", "") != OTHER)
-            self.why = f"{'; '.join(reasons) or 'it has no cycles'}; {widen}{STATE_CYCLES}"
+            why = "; ".join(reasons) or "it has no cycles"
+            self.why = f"{why}; {'' if WITHOUT_LEGS in why else f'{WIDEN} '}{STATE_CYCLES}"
             return
         counting = _counting(self.spoiled, source)
         self.count, self.lost = int(counting.sum()), int((~counting).sum())

@@ -339,8 +339,9 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Chart:
 
 @charted_data
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Chart:
-    """Magnitude of the contact force at hip, knee and ankle."""
-    names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
+    """Magnitude of the contact force at hip, knee and ankle, or at the joints of a model without legs."""
+    every = [str(name) for name in compared["joint"].values]
+    names = [name for name in every if joint_kind(name) in LEG_JOINTS] or every
     chart = _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names)
     return replace(chart, columns=3, abreast=1)
 
@@ -366,7 +367,8 @@ def _of_cycles(
     ]
     cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
     axis, unit = replace(cycle_axis(), label=f"{cycle} [%]"), UNITS[compared[variable].attrs["units"]]
-    heading = f"{title}: {SIDE_NAMES[side]} leg, mean of the cycles"
+    limb = f": {SIDE_NAMES[side]} {frames.limb_name(compared)}" if side in SIDE_NAMES else ""
+    heading = f"{title}{limb}, mean of the cycles"
     chart = Chart(axis, compared, heading, shown, abreast=3, vertical=f"[{unit}]")
     counts = compared["cycles"].sel(side=side).values
     entries = {

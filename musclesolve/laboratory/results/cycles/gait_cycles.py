@@ -470,9 +470,9 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     ]
 
 
-def _of_leg(trial: str, side: str) -> str:
-    """A trial and a leg in words; the trial alone of a model without legs."""
-    return f"{short_path(trial)}, {SIDE_NAMES[side]} leg" if side in SIDE_NAMES else short_path(trial)
+def _of_leg(trial: str, side: str, limb: str = "leg") -> str:
+    """A trial and a leg in words; the trial alone of a model without sides."""
+    return f"{short_path(trial)}, {SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else short_path(trial)
 
 
 def _cycle_name(leg: str, start: float, end: float) -> str:
@@ -553,7 +553,7 @@ def _attributes(
     }
     for key in {"shared_dofs", "extension_positive"} & set(kept):
         kept[key] = [stem for stem, its in map(split_side, texts(kept[key])) if its == side]
-    leg = _of_leg(str(result.attrs.get("trial_file", "result")), side)
+    leg = _of_leg(str(result.attrs.get("trial_file", "result")), side, frames.limb_name(result))
     unused = [
         (cycle.start, cycle.end, f"the frames cover {100.0 * cycle.coverage:.0f} % of it")
         for cycle in every
