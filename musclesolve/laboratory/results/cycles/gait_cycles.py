@@ -401,6 +401,10 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         names_of = [name for name in (*LABELS, "short_name") if name in leg.coords]
         plain = {name: [str(value)[:-2] for value in leg[name].values] for name in names_of}
         leg = leg.assign_coords({name: (leg[name].dims, labels) for name, labels in plain.items()})
+        if "joint_axis_words" in leg.coords:  # "x of talus_r"
+            words = leg["joint_axis_words"]
+            without = [[split_side(text)[0] for text in row] for row in words.values.tolist()]
+            leg = leg.assign_coords(joint_axis_words=(words.dims, np.array(without, str)))
     leg = leg.sel(side=side).drop_vars("side") if "side" in leg.dims else leg
     if without_side and "heading" in result:
         seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]

@@ -15,6 +15,7 @@ from musclesolve import read_result
 from musclesolve.laboratory.results.cycles.cycle_averages import average_results
 from musclesolve.laboratory.results.fact_table import summary
 from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
+from musclesolve.studies.study.cycles_file import cycles_of_trial
 
 
 def result(**size):
@@ -307,3 +308,18 @@ def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
     write_result(average, tmp_path / "average.nc")
     np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)
+
+
+def test_axes_of_a_joint_are_named_without_their_side(stride):
+    """With a side the words of one leg would not be those of the other."""
+    words = [[f"{axis} of {joint}" for axis in "xyz"] for joint in stride["joint"].values.tolist()]
+    force = stride["joint_reaction"].rename(axis="joint_axis").reset_coords(drop=True)
+    legs = stride.assign(joint_axis_force=force.assign_attrs(units="N"))
+    legs = legs.assign_coords(joint_axis_words=(("joint", "joint_axis"), words))
+    assert "hip_r" in legs["joint"].values
+    together = cycles_of_trial(legs)
+    assert together["joint_axis_words"].sel(joint="hip").values.tolist() == [
+        "x of hip",
+        "y of hip",
+        "z of hip",
+    ]
