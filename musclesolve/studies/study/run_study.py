@@ -264,7 +264,11 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             if answer and answer not in known.questions:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *magnitudes}:
-                there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
+                names, measure = curves, ""
+                if value_of(text) is not None:  # which magnitudes have, too
+                    names, measure = [*sorted(magnitudes), *curves], text.removeprefix(f"{variable} {name}")
+                said = [f"{variable} {curve}{measure}" for curve in names]
+                there.setdefault(text, {}).update(dict.fromkeys(said))
             else:
                 open_ones.remove(outcome)
     for key, text, _, _ in open_ones:
