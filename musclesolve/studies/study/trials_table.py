@@ -171,8 +171,9 @@ def _trial(
                 refuse("bad_value", heading, f"the cell is {as_text(text)}", "a number", "correct the cell")
         else:
             rule, number = rules[heading], number_in(text)
-            forms = (text, number, _of_toml(text))
-            value = next((form for form in forms if not rule.problem(form)), forms[1 + (number != number)])
+            forms = (text, number, parsed := _of_toml(text))
+            usual = number if number == number else parsed if isinstance(parsed, list) else text
+            value = next((form for form in forms if not rule.problem(form)), usual)
             if wrong := rule.problem(value):
                 remedy = rule.in_another_unit(value) if is_number(value) else ""
                 remedy = remedy or (suggestion(text, rule.choices) or "" if rule.choices else "")
@@ -241,15 +242,15 @@ def _faults_of_source(source: Mapping[str, str]) -> Iterator[tuple[str, str, str
 
 def _each_once(path: Path, trials: Iterable[StudyTrial]) -> Iterator[StudyTrial]:
     """Refuse lines with the name or the files of a line before."""
-    names, files = dict[str, int](), dict[str, int]()
+    names, files = dict[str, StudyTrial](), dict[str, int]()
     for trial in trials:
         of_files = repr(
             (sorted(trial.source.items()), sorted(trial.time.items()), trial.settings, trial.side)
         )
-        first, name = names.setdefault(trial.name.casefold(), trial.line), trial.name
+        same, name = names.setdefault(trial.name.casefold(), trial), trial.name
         error = trial.fault
-        if first != trial.line:
-            problem = f"line {first} has the name {name!r} already"
+        if same is not trial:
+            problem = f"line {same.line} has the name {same.name!r} already"
             expected, remedy = "names that differ in more than capital letters", "rename one of the trials"
             error = file_error("duplicate_name", place(path, trial.line, NAME), problem, expected, remedy)
             name = f"line_{trial.line}"
