@@ -27,7 +27,7 @@ from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.pages import study_words
 from musclesolve.studies.pages.study_words import left_out_table
 from musclesolve.studies.study.analysis import VALUES, StudyResult
-from musclesolve.studies.study.study_findings import VERDICTS, counted, has_legs, reasons
+from musclesolve.studies.study.study_findings import VERDICTS, counted, has_legs, reasons, untested_reason
 
 MOST_ROWS = 400
 """Number of trials up to which all are listed; of more trials only those with remarks."""
@@ -61,7 +61,7 @@ def study_page(result: StudyResult, progress: Progress = no_progress) -> str:
         said=[]
         if result.comparisons is None
         else [plain(statement) for statement in listed(result.comparisons, "said")],
-        not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
+        not_compared=untested_reason(result.not_compared),
         curve_notes=study_words.curve_notes_of(result),
         values=list(study_words.values_of(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),

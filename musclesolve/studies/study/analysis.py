@@ -40,7 +40,7 @@ from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
 
-NO_CYCLES = "there are no cycles"
+NO_CYCLES = "not tested: there are no cycles"
 
 
 @dataclass(frozen=True)

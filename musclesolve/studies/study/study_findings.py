@@ -115,6 +115,11 @@ def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
     return {(test.variable, test.name, test.effect): f"{test.words} ({test.effect})" for test in differ}
 
 
+def untested_reason(why: str) -> str:
+    """The reason without tests, to stand within a sentence."""
+    return why.replace("not tested: ", "").removeprefix("Nothing is compared: ").rstrip(".")
+
+
 def sensitivity(
     every: xr.Dataset | None, plausible: xr.Dataset | None, why: str, verdicts: list[LegVerdict]
 ) -> str:
@@ -135,8 +140,7 @@ def sensitivity(
     start = f"{wrong} of {len(verdicts)} {'legs of ' * of_legs}trials {are_they} in the results above."
     such = f"Without such {'legs' if of_legs else 'trials'}"
     if plausible is None:
-        why = why.removeprefix("not tested: ").removeprefix("Nothing is compared: ").rstrip(".")
-        return f"{start} {such} nothing can be tested: {why}."
+        return f"{start} {such} nothing can be tested: {untested_reason(why)}."
     before, after = differing(every), differing(plausible)
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]

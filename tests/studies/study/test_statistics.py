@@ -378,9 +378,9 @@ def test_what_cannot_be_tested_is_said_and_not_tested(rng, what):
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        (None, "not tested: a test needs 3 subjects, there is 1"),
-        (["a"] * 4 + [""], "no group: a test needs 3 subjects, there is 1"),
-        (["a"] * 4 + ["b"], "group b: a test needs 3 subjects, there is 1"),
+        (None, "not tested: a test needs 3 subjects with every condition, there is 1"),
+        (["a"] * 4 + [""], "no group: a test needs 3 subjects with every condition, there is 1"),
+        (["a"] * 4 + ["b"], "group b: a test needs 3 subjects with every condition, there is 1"),
     ],
 )
 def test_a_group_that_is_too_small_is_named(rng, groups, said):
