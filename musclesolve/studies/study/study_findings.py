@@ -145,7 +145,7 @@ def sensitivity(
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]
     parts = [f"these differences are no longer found: {shortened(gone)}"] if gone else []
-    parts += [f"only then are these found: {shortened(new)}"] if new else []
+    parts += [f"these are found as well: {shortened(new)}"] if new else []
     are = "is" if len(before) == 1 else "are"
     same = "no difference is found either"
     if before:

@@ -238,6 +238,7 @@ def test_a_stated_mass_is_compared_with_the_mass_of_the_model(
     assert found(model, motion, 72.5, dofs=["back_flexion"]) == set()
     arm, bent = save_forearm(tmp_path), {"time": TIME, "flexion": np.full(101, 0.5)}
     assert found(arm, bent, 1.0) == {"mass"}
+    assert found(arm, bent, 1.49) == set()  # a mass that is rounded
     assert found(arm, bent, 70.0) == set()
 
 
