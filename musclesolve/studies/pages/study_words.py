@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import alike, count_of, shortened
+from musclesolve._util.messages import alike, capitalized, count_of, shortened
 from musclesolve.laboratory.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.laboratory.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain
 from musclesolve.laboratory.report.inputs import TrialFiles, read_inputs
@@ -224,7 +224,7 @@ def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
         pairs = [other.effect.partition(": ")[2].rpartition(" - ") for other in followed if other.clusters]
         apart = ", ".join(plain(name) for name, _, _ in pairs)
         size += f"; against {plain(pairs[0][2])}: {apart}" if pairs else "; no single one stands out"
-    return f"{test.words.capitalize()}: {effect}{where} (p {_p_words(_least_p(test))}{size})"
+    return f"{capitalized(test.words)}: {effect}{where} (p {_p_words(_least_p(test))}{size})"
 
 
 def none_in_words(result: StudyResult) -> str:

@@ -13,7 +13,7 @@ from synthetic_study import bump, cycles, smooth
 from musclesolve.laboratory.plotting import group_curves, page_style
 from musclesolve.laboratory.plotting.figure_names import group_figures_in
 from musclesolve.laboratory.plotting.page.page_style import figures_of
-from musclesolve.laboratory.plotting.study.group_figures import group_drawings
+from musclesolve.laboratory.plotting.study.group_figures import EFFECTS, group_drawings
 from musclesolve.laboratory.results.dataset.quantities import shown
 from musclesolve.studies import compare_curves, group_means, subject_means
 
@@ -91,6 +91,11 @@ def test_several_effects_are_drawn_over_their_thresholds():
     assert any(
         np.allclose(line.get_ydata(), ratio) for line in axes.child_axes[0].lines if len(line.get_ydata()) > 2
     )
+
+
+def test_every_effect_has_a_look_of_its_own():
+    """Groups, conditions, their interaction, legs with both, and a number of the subjects."""
+    assert len(set(EFFECTS)) == len(EFFECTS) >= 7
 
 
 def test_files_have_the_names_of_the_variables(tmp_path):

@@ -662,5 +662,8 @@ def test_primary_outcomes_legs_and_sensitivity_of_one_planted_study(rng):
         assert tests["effect"].values[primary].tolist() == ["leg"]
     assert int(every["subjects"].values.max()) == 10 and int(plausible["subjects"].values.max()) == 8
     said = sensitivity(every, plausible, "", verdicts)
-    assert said.startswith("4 of 40 legs of trials are not plausible") and "Without such legs these are found as well" in said
+    assert (
+        said.startswith("4 of 40 legs of trials are not plausible")
+        and "Without such legs these are found as well" in said
+    )
     assert "dof 2" in said and "dof 0" not in said

@@ -344,6 +344,8 @@ def test_sentences_of_the_page_have_names_units_and_groups(whole):
     single = tests.assign(start=tests["start"] * 0 + 92.8, end=tests["end"] * 0 + 93.2)
     text = page_without_figures(replace(whole, comparisons=single))
     assert "at 93 % of the cycle" in text and "93 to 93" not in text and "93-93" not in text
+    named = tests.assign(name=tests["name"].copy(data=["BICshort"] * tests.sizes["test"]))
+    assert "<li>Joint moment BICshort" in page_without_figures(replace(whole, comparisons=named))
     tiny = tests.assign(mean_difference=0.0 * tests["mean_difference"] + 0.01)
     text = page_without_figures(replace(whole, comparisons=tiny))
     assert "<li>Joint moment knee angle" not in text and "smaller than sessions of one person differ" in text

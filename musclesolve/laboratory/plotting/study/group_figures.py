@@ -51,8 +51,11 @@ WIDTH = 1.3
 BAR_ROW, STRIP, GAP = 0.11, 0.30, 0.05
 """Height of a row of bars and of the panel of the statistic, and space between, at the default size of text [inch]."""
 BAR_COLOR, FIRST_COLOR = "#333333", "#111111"
-EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5))))
-"""Color and dashes of the statistic of an effect, where there are several."""
+EFFECTS: tuple[tuple[str, Any], ...] = (
+    *(("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5)))),
+    *(("#0072B2", "-"), ("#D55E00", (0, (4, 1.5))), ("#56B4E9", (0, (1.2, 1.2))), ("#E69F00", "-")),
+)
+"""Color and dashes of the statistic of an effect, where there are several: groups, conditions, numbers of subjects."""
 MOST_PANELS = 24
 """Panels on a page."""
 MOST_ROWS = 6
