@@ -84,6 +84,7 @@ def test_an_average_of_arms_has_no_strides(folder: Path, tmp_path: Path) -> None
     )
     assert averaged.exit_code == 0, averaged.output
     assert "strides" not in averaged.output and "cadence" not in averaged.output
+    assert re.search(r"cycle time \[s\].* 0\.500 \(0\.000\)", averaged.output), averaged.output
     mean = ms.read_result(tmp_path / "mean" / "average.nc")
     np.testing.assert_allclose(mean["cycles"].values, 4)
     measures = ms.laboratory.cycles(ms.read_result(results[0]), "other")

@@ -295,7 +295,7 @@ def cycles(
     used = [cycle for cycle in every if partial or cycle.counts]
     leg = of_leg(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in leg.coords.items() if "time" not in coord.dims}
-    walks = cut.movement not in WITHOUT_STRIDES and side != OTHER
+    walks = _has_strides(result, side, cut.movement)
     kind = "gait" if walks else "" if cut.movement == movements.UNKNOWN else cut.movement
     about = {"units": "%", "long_name": f"{kind} cycle".strip()}
     coords["percent"] = xr.Variable("percent", percent, about)
@@ -483,6 +483,11 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
 
 
+def _has_strides(result: xr.Dataset, side: str, movement: str) -> bool:
+    """Whether the cycles of a movement are strides of a leg."""
+    return movement not in WITHOUT_STRIDES and side != OTHER and frames.limb_name(result) == "leg"
+
+
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
     """Measures of strides such as cadence and stance for these cycles, and landmarks of other movements.
 
@@ -522,7 +527,7 @@ def stride_measures(result: xr.Dataset, side: str) -> list[tuple[float, float, d
     """
     cut = intervals(result, side)
     used = [cycle for cycle in covered_cycles(result, side, cut.cycles) if cycle.counts]
-    if not used or cut.movement in WITHOUT_STRIDES or side == OTHER:
+    if not used or not _has_strides(result, side, cut.movement):
         return []
     measures = {name: variable.values for name, variable in _measures(result, side, used, True).items()}
     return [
