@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -132,6 +133,9 @@ def test_a_trial_with_a_wrong_cell_is_refused_and_not_excluded(folder: Path, tmp
     assert done.exit_code == 3 and re.search(r"trials +2: 1 computed, 1 refused\n", done.output), done.output
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     assert "1 of 2 trials with a result, 1 without one" in page
+    study = study_of(tmp_path, "file,side,exclude", *lines, "C,C,c.toml,,the arm was tired")
+    counts = json.loads(typed("study", study, "-o", tmp_path / "out", "--json").stdout)["counts"]
+    assert {name for name, count in counts.items() if count} == {"refused", "unchanged", "excluded"}
 
 
 def test_cycles_that_overlap_are_refused(folder: Path, tmp_path: Path) -> None:
