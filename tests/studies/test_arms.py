@@ -251,3 +251,19 @@ def test_results_of_arms_are_compared(folder: Path, tmp_path: Path) -> None:
     (row,) = (row for row in peak_rows(compared) if row["quantity"] == "group_force")
     np.testing.assert_allclose(row["peaks"], highest)
     assert row["leg"] == "" and any(path.name.startswith("compared_contact_forces") for path in files)
+
+
+def test_a_design_that_arms_cannot_follow_is_said(folder: Path, tmp_path: Path) -> None:
+    lines = [f"{name},{name},{folder / name / 'curl.toml'}" for name in "AB"]
+    study = study_of(tmp_path, "file", *lines)
+    text = study.read_text(encoding="utf-8")
+    study.write_text(f'{text}[design]\nlegs = "right_left"\n', encoding="utf-8")
+    said = re.sub(r"\s+", " ", typed("study", study, "-o", tmp_path / "out").output)
+    assert (
+        'legs = "right_left" is not followed: there are no cycles of right and left legs to compare' in said
+    )
+    study.write_text(f'{text}[design]\noutcomes = ["joint_moment flexion stance max"]\n', encoding="utf-8")
+    refused = typed("study", study, "-o", tmp_path / "out")
+    said = re.sub(r"\s+", " ", refused.output)
+    assert refused.exit_code == 2 and f"{study}, line 7, [design] outcomes: there is no curve" in said
+    assert "did you mean 'joint_moment flexion' or" in said and "_std" not in said
