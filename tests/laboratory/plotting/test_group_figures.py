@@ -200,5 +200,10 @@ def test_legs_that_are_compared_have_dashes():
     sheet = group_curves(means, "joint_moment")
     texts = [text.get_text() for text in sheet.legends[0].get_texts()]
     assert texts[:2] == ["slow, right (n = 6)", "slow, left (n = 6)"]
+    one_leg = data.isel(cycle=np.flatnonzero((data["subject"] != "S01") | (data["cycle_leg"] != "left")))
+    legend = group_curves(
+        group_means(subject_means(one_leg, legs=["right", "left"])), "joint_moment"
+    ).legends[0]
+    assert [text.get_text() for text in legend.get_texts()][:2] == [*texts[:1], "slow, left (n = 5)"]
     first, second = panel(sheet, "dof 0").lines[:2]
     assert first.get_color() == second.get_color() and first.get_linestyle() != second.get_linestyle()

@@ -355,13 +355,13 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
     styles = {}
     for row, group in enumerate(groups):
         for column, condition in enumerate(conditions):
-            if not int(means["subjects"].values[row, column]):
-                continue
             # the first of several conditions is black: beside it stand others on every page
             black = colors is COST_COLORS and not several and len(conditions) > 1
             of = row if several else max(column - black, 0)
             color = FIRST_COLOR if black and column == 0 else colors[of % len(colors)]
             for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
+                if not int(means["subjects"].sel(_where(key))):
+                    continue
                 dash = of % len(DASHES) + of // (2 * len(colors))
                 if several and len(groups) <= len(colors):
                     dash = column * max(len(legs), 1)
@@ -544,7 +544,7 @@ def _legend(
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, style in styles.items():
-        count = int(means["subjects"].sel(group=key[0], condition=key[1]))
+        count = int(means["subjects"].sel(_where(key)))
         name = _curve_name(means, key)
         entries[f"{name} (n = {count})"] = line(of=name, **style)
     # bands have the colors of their curves
