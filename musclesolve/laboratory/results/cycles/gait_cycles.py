@@ -34,6 +34,7 @@ from musclesolve.laboratory.results.cycles.movement_landmarks import (
     Interval,
     Intervals,
     intervals,
+    is_leg,
     stride_intervals,
 )
 from musclesolve.laboratory.results.dataset import frame_validity as frames
@@ -485,7 +486,7 @@ def _cycle_name(leg: str, start: float, end: float) -> str:
 
 def _has_strides(result: xr.Dataset, side: str, movement: str) -> bool:
     """Whether the cycles of a movement are strides of a leg."""
-    return movement not in WITHOUT_STRIDES and side != OTHER and frames.limb_name(result) == "leg"
+    return movement not in WITHOUT_STRIDES and is_leg(result, side)
 
 
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:

@@ -98,10 +98,16 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
         kept = [Interval(*span) for span, there in zip(every, inside, strict=True) if there]
         none = [(*span, "no frames in it") for span, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
-    if side not in SIDE_NAMES or frames.limb_name(result) != "leg":
+    if not is_leg(result, side):
         return Intervals(name, [], why_none=WITHOUT_LEGS)
     cut = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
     return _possible(cut[name](seen, side) if name in cut else stride_intervals(result, side, name))
+
+
+def is_leg(result: xr.Dataset, side: str) -> bool:
+    """Whether a side of a result is a leg: by the names of its joints, or by heel strikes, whatever the names."""
+    named = frames.limb_name(result) == "leg"
+    return side in SIDE_NAMES and (named or frames.heel_strikes(result, side).size > 0)
 
 
 def _possible(cut: Intervals) -> Intervals:

@@ -323,3 +323,14 @@ def test_axes_of_a_joint_are_named_without_their_side(stride):
         "y of hip",
         "z of hip",
     ]
+
+
+def test_a_leg_whose_joints_have_other_names_has_strides():
+    """Heel strikes show a leg; without them and without names of a leg there are no strides."""
+    data = result(n_frames=251)
+    data = data.assign_coords(joint=[f"joint_{k}_r" for k in range(data.sizes["joint"])])
+    assert ms.laboratory.cycles(data.assign_attrs(heel_strike_times_r=[0.2, 1.4]), "r").sizes["cycle"] == 1
+    none = ms.laboratory.cycles(data.assign_attrs(heel_strike_times_r=[]), "r")
+    assert (
+        none.sizes["cycle"] == 0 and "without legs only cycles that are stated" in none.attrs["left_out"][0]
+    )
