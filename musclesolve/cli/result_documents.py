@@ -124,6 +124,8 @@ def study_document(result: "StudyResult") -> dict[str, Any]:
     """The trials of a study, its cycles, tests and mean values."""
     study, cycles, tests = result.computed.study, result.cycles, result.comparisons
     trials = many_trials_document(list(result.computed.records.values()))
+    excluded = {trial.name: trial.exclude for trial in study.trials if trial.exclude}
+    trials["counts"]["excluded"] = len(excluded)  # they have no records
     unusual = []
     if cycles is not None:
         far = cycles.isel(cycle=np.flatnonzero(cycles["outlier"].values))
@@ -150,7 +152,7 @@ def study_document(result: "StudyResult") -> dict[str, Any]:
     return {
         "title": study.title,
         **trials,
-        "excluded": {trial.name: trial.exclude for trial in study.trials if trial.exclude},
+        "excluded": excluded,
         "not_averaged": dict(result.not_averaged),
         "left_out": dict(result.left_out),
         "findings": [one.as_dict() | {"trials": list(trials)} for one, trials in result.findings],

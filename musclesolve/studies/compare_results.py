@@ -17,14 +17,13 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import ALL_SIDES, OTHER, SIDE_NAMES
 from musclesolve.errors import file_error, input_error
-from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.cycles.cycle_averages import common, differences
 from musclesolve.laboratory.results.cycles.gait_cycles import cycles
 from musclesolve.laboratory.results.cycles.normalization import normalized
 from musclesolve.laboratory.results.dataset.checked import checked_result
-from musclesolve.laboratory.results.dataset.frame_validity import sides
+from musclesolve.laboratory.results.dataset.frame_validity import cut_sides
 from musclesolve.laboratory.results.dataset.result_quantities import magnitude
 from musclesolve.laboratory.results.files.atomic_writing import reserved
 from musclesolve.laboratory.results.files.result_netcdf import read_result
@@ -62,8 +61,10 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
     units = {"muscle_force": unit, "force": unit, "moment": "N m", "power": "W", "energy": "J"}
     rows, of_all = list[xr.Dataset](), list[xr.Dataset]()
     for name, result in loaded.items():
-        there = (side for side in SIDES if side in sides(result))
-        legs = {side: normalized(cycles(result, side, without_side=True), units) for side in there}
+        legs = {
+            side: normalized(cycles(result, side, without_side=side != OTHER), units)
+            for side in cut_sides(result)
+        }
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
             raise file_error(
@@ -78,7 +79,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
             xr.concat([_means(leg) for leg in legs.values()], xr.Variable("side", list(legs)), join="outer")
         )
     compared = xr.concat(rows, xr.Variable("result", list(loaded)), join="outer", fill_value=np.nan)
-    compared = compared.sel(side=[side for side in SIDES if side in compared["side"].values])
+    compared = compared.sel(side=[side for side in ALL_SIDES if side in compared["side"].values])
     compared["cycles"] = compared["cycles"].fillna(0).astype(int)
     for name in QUANTITIES:
         if name in compared:
@@ -114,7 +115,7 @@ def peak_rows(compared: xr.Dataset) -> list[dict[str, Any]]:
             for side, peaks in zip(compared["side"].values, of_name, strict=True):
                 if np.isfinite(peaks).any():
                     known = [float(peak) if np.isfinite(peak) else None for peak in peaks]
-                    row = {"quantity": quantity, "name": str(name), "leg": SIDE_NAMES[str(side)]}
+                    row = {"quantity": quantity, "name": str(name), "leg": SIDE_NAMES.get(str(side), "")}
                     less = [None if peak is None or known[0] is None else peak - known[0] for peak in known]
                     rows.append(row | {"peaks": known, "differences": less})
     return rows

@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, ItemsView, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -52,6 +53,16 @@ def _is_triple(value: Any) -> bool:
 
 def _is_range(value: Any) -> bool:
     return _is_numbers(value) and len(value) == 2 and bool(-math.inf < value[0] < value[1] < math.inf)
+
+
+def _are_ranges(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_range, value)) and not _overlapping(value)
+
+
+def _overlapping(value: Any) -> tuple[list[float], list[float]] | None:
+    """Return two ranges of a list, of which the second begins before the end of the first; None without such ranges."""
+    ranges = sorted(value) if isinstance(value, list) and all(map(_is_range, value)) else []
+    return next(((one, other) for one, other in pairwise(ranges) if other[0] < one[1]), None)
 
 
 def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -103,9 +114,9 @@ KINDS = {
         "a list of numbers", "[0.01, 0.002]", _is_numbers, {"type": "array", "items": _NUMBER, "minItems": 1}
     ),
     "ranges": ValueKind(
-        "a list of ranges, each of two numbers, the smaller first",
+        "a list of ranges that do not overlap, each of two numbers, the smaller first",
         "[[0.4, 1.5], [1.5, 2.6]]",
-        lambda value: isinstance(value, list) and bool(value) and all(map(_is_range, value)),
+        _are_ranges,
         {"type": "array", "items": {**_TRIPLE, "minItems": 2, "maxItems": 2}, "minItems": 1},
     ),
     "weights": ValueKind(
@@ -260,6 +271,8 @@ class Setting:
             if kind.holds_part and isinstance(value, dict):
                 part = next(part for part in value if not kind.holds_part(value[part]))
                 wrong = f"of '{part}' is {as_text(value[part])}"
+            elif name == "ranges" and (pair := _overlapping(value)):
+                wrong = f"has ranges that overlap: {pair[0]} and {pair[1]}"
             return f"the value {wrong}", f"{KINDS[self.kind].called}{instead}: {self.about}"
         if self.choices and (beyond := [part for part in self.texts(value) if part not in self.choices]):
             of_list = "a list of some of" if name == "name_list" else "one of"

@@ -168,7 +168,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     study, records = computed.study, computed.records
-    excluded = [Outcome.EXCLUDED] * (len(study.trials) - len(study.included))
+    excluded = [Outcome.EXCLUDED for trial in study.trials if trial.exclude]
     yield outcomes_line([*(record.outcome for record in records.values()), *excluded])
     judged = (record.measures.verdict for record in records.values() if record.measures)
     if verdicts := counted_verdicts(judged):
@@ -178,15 +178,17 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
     from musclesolve.laboratory.results.fact_table import rows
+    from musclesolve.laboratory.results.judgement import NOT_USABLE
     from musclesolve.laboratory.results.tables import study_tables
 
     study, records = result.computed.study, result.computed.records
     yield from _outcomes(result.computed)
     yield from lines("note", result.computed.notes)
-    if unsolved := [
-        record.name for record in records.values() if record.outcome.has_result and not record.fine
-    ]:
+    measured = {record.name: record.measures for record in records.values() if record.measures is not None}
+    if unsolved := [name for name, of in measured.items() if of.without_solution]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
+    if not_usable := [name for name, of in measured.items() if of.verdict == NOT_USABLE]:
+        yield line("not usable", f"{shortened(not_usable)}: the page has the reasons")
     for names in map(list, alike(result.not_averaged.items())):
         yield from lines("not averaged", [f"{shortened(names)}: {result.not_averaged[names[0]]}"])
     if result.cycles is not None:

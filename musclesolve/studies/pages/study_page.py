@@ -27,7 +27,7 @@ from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.pages import study_words
 from musclesolve.studies.pages.study_words import left_out_table
 from musclesolve.studies.study.analysis import VALUES, StudyResult
-from musclesolve.studies.study.study_findings import VERDICTS, counted, reasons
+from musclesolve.studies.study.study_findings import VERDICTS, counted, has_legs, reasons, untested_reason
 
 MOST_ROWS = 400
 """Number of trials up to which all are listed; of more trials only those with remarks."""
@@ -61,7 +61,7 @@ def study_page(result: StudyResult, progress: Progress = no_progress) -> str:
         said=[]
         if result.comparisons is None
         else [plain(statement) for statement in listed(result.comparisons, "said")],
-        not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
+        not_compared=untested_reason(result.not_compared),
         curve_notes=study_words.curve_notes_of(result),
         values=list(study_words.values_of(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),
@@ -94,14 +94,16 @@ def _plausible(result: StudyResult) -> list[PageTable]:
     if len(counts) > 1:
         counts["all"] = sum(counts.values(), Counter[str]())
     rows = [[name, *(count[key] for key in VERDICTS)] for name, count in counts.items()]
-    tables = [PageTable("Legs of trials that count, by their verdict", ["", *VERDICTS], rows)]
+    legs = "legs" if has_legs(verdicts) else "trials"
+    caption = f"{'Legs of trials' if has_legs(verdicts) else 'Trials'} that count, by their verdict"
+    tables = [PageTable(caption, ["", *VERDICTS], rows)]
     why = [
         (name, outside, edge, f"{sentence} ({trial})")
         for name, outside, edge, sentence, trial in reasons(verdicts)
     ]
     if why:
-        columns = ("criterion", "legs outside", "legs at the edge", "one of them")
-        tables.append(PageTable("Why legs are not plausible, or at the edge", columns, why, prose=True))
+        columns = ("criterion", f"{legs} outside", f"{legs} at the edge", "one of them")
+        tables.append(PageTable(f"Why {legs} are not plausible, or at the edge", columns, why, prose=True))
     return tables
 
 

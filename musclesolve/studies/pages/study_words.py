@@ -14,13 +14,13 @@ from markupsafe import Markup
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import alike, count_of, shortened
+from musclesolve._util.messages import alike, capitalized, count_of, shortened
 from musclesolve.laboratory.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.laboratory.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain
 from musclesolve.laboratory.report.inputs import TrialFiles, read_inputs
 from musclesolve.laboratory.results.cycles.discrete_values import CYCLE, STRIDE, without_arms_and_empty
 from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD
-from musclesolve.laboratory.results.dataset.quantities import shown
+from musclesolve.laboratory.results.dataset.quantities import KINDS, shown
 from musclesolve.laboratory.results.dataset.result_quantities import listed
 from musclesolve.laboratory.results.files.result_netcdf import result_attributes
 from musclesolve.laboratory.results.judgement import counted_verdicts
@@ -29,6 +29,7 @@ from musclesolve.laboratory.results.tables.study_tables import CurveTest, curve_
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.study_data import DATA
+from musclesolve.studies.study.study_findings import has_legs
 
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
@@ -57,7 +58,7 @@ def lead_of(result: StudyResult) -> str:
     parts += [count_of(len(groups), "group")] if len(groups) > 1 else []
     parts += [count_of(len(conditions), "condition")] if len(conditions) > 1 else []
     without = sum(not record.outcome.has_result for record in records.values())
-    excluded = len(study.trials) - len(study.included)
+    excluded = sum(bool(trial.exclude) for trial in study.trials)
     trials = f"{len(records) - without} of {count_of(len(study.trials), 'trial')} with a result"
     trials += f", {excluded} excluded" if excluded else ""
     trials += f", {without} without one" if without else ""
@@ -92,6 +93,7 @@ def methods_of(result: StudyResult, citations: Citations) -> list[Markup]:
             valid=total["solved"] + total["with_reserve"],
             analyzed=sum(total.values()) - total["not_measured"],
             reserve=total["with_reserve"],
+            frames="leg-frames" if any(one.joints for one in measured) else "frames",
         ),
         texts["means"],
     ]
@@ -99,14 +101,22 @@ def methods_of(result: StudyResult, citations: Citations) -> list[Markup]:
         sentences.append(texts["band"].format(band=result.groups.attrs["band"]))
     if result.comparisons is not None and int(result.comparisons.attrs["tests"]):
         sentences += [texts["mapping"], *listed(result.comparisons, "said")]
-    if result.sensitivity:
-        sentences.append(texts["sensitivity"])
+    if result.plausible is not None:
+        legs = "legs of trials" if has_legs(result.verdicts) else "trials"
+        sentences.append(texts["sensitivity"].format(legs=legs))
     sentences.append(
         texts["units"].format(
-            units=", ".join(f"{plain(kind)} {unit}" for kind, unit in result.computed.study.units.items())
+            units=", ".join(f"{plain(kind)} {unit}" for kind, unit in _units_of(result).items())
         )
     )
     return [*study_methods(trials, citations), *(citations.marked(sentence) for sentence in sentences)]
+
+
+def _units_of(result: StudyResult) -> dict[str, str]:
+    """Kind of quantity -> unit, of the kinds that the cycles have."""
+    there = {*(() if result.cycles is None else result.cycles.data_vars)}
+    units = result.computed.study.units
+    return {kind: unit for kind, unit in units.items() if there & {*KINDS[kind].names}}
 
 
 def families_in_words(result: StudyResult, citations: Citations) -> list[dict[str, Any]]:
@@ -214,7 +224,7 @@ def _sentence(test: CurveTest, tests: Sequence[CurveTest]) -> str:
         pairs = [other.effect.partition(": ")[2].rpartition(" - ") for other in followed if other.clusters]
         apart = ", ".join(plain(name) for name, _, _ in pairs)
         size += f"; against {plain(pairs[0][2])}: {apart}" if pairs else "; no single one stands out"
-    return f"{test.words.capitalize()}: {effect}{where} (p {_p_words(_least_p(test))}{size})"
+    return f"{capitalized(test.words)}: {effect}{where} (p {_p_words(_least_p(test))}{size})"
 
 
 def none_in_words(result: StudyResult) -> str:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, count_of, no_progress, shortened
+from musclesolve.errors import InputError
 from musclesolve.laboratory.recording.command_settings import VALUES_FORMATS
 from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.cycles.discrete_values import discrete_values, values_file, with_values
@@ -40,7 +41,7 @@ from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
 
-NO_CYCLES = "there are no cycles"
+NO_CYCLES = "not tested: there are no cycles"
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,9 @@ def _analyzed(
             curve = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
             plausible, not_tested, _ = plan.tests(curve, values[values["plausibility"] != NOT_PLAUSIBLE])
         said = sensitivity(comparisons, plausible, not_tested, verdicts)
+    if design.legs in LEG_NAMES and not legs:
+        both = " and ".join(LEG_NAMES[design.legs])
+        few.append(f'legs = "{design.legs}" is not followed: there are no cycles of {both} legs to compare')
     on_kept = (f"{name} counts although an error was found: {why}" for name, why in kept.items() if why)
     notes = (*computed.notes, *on_kept, *_on_cycles(cycles), *few)
     return StudyResult(
@@ -301,8 +305,11 @@ class _Plan:
             means = means.assign_coords({number: ("subject", np.array(known, float))})
         tested, few = _testable(means)
         chosen: dict[str, Any] = {**design.stated, **tested, "quantities": self.variables}
-        means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
-        comparisons = compare_curves(means, chosen)
+        try:
+            means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
+            comparisons = compare_curves(means, chosen)
+        except InputError as error:
+            raise study.document.placed(error, "design", str(error.where).removeprefix("[design] ")) from None
         if int(comparisons.attrs["tests"]):
             return comparisons, "", few
         notes = [note for note in map(str, comparisons["note"].values) if note]

@@ -255,7 +255,8 @@ class _Layout:
         for name in few:
             who = (f"group {name}" if name else NO_GROUP) if len(self.groups) > 1 else "not tested"
             there = ("there is none", "there is 1", "there are 2")[len(chosen[name])]
-            notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects, {there}")
+            of_all = " with every condition" * (len(self.conditions) > 1)
+            notes.append(f"{who}: a test needs {FEWEST_SUBJECTS} subjects{of_all}, {there}")
         return {name: rows for name, rows in chosen.items() if name not in few}, notes
 
     def _of_pairs(self, curve: Array) -> list[_Test]:

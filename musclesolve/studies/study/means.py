@@ -243,8 +243,8 @@ def group_means(
 
     Returns:
         Dataset over group, condition, (side,) percent, ...: mean by the name of the variable, ``_std``, ``_low`` and
-        ``_high`` (the band), ``_count`` (subjects at each percentage); ``subjects`` (group, condition) is the number of
-        subjects with cycles. ``attrs["band"]`` says in words what the band is.
+        ``_high`` (the band), ``_count`` (subjects at each percentage); ``subjects`` (group, condition, and leg where
+        legs are compared) is the number of subjects with cycles. ``attrs["band"]`` says in words what the band is.
 
     Raises:
         InputError: another band or level, ``means`` of something else.
@@ -255,10 +255,10 @@ def group_means(
     groups, of = groups_of(means), means["group"].values
     members = [np.flatnonzero(of == name) for name in groups]
     present = means["cycles"] > 0
-    present = present.any([dim for dim in present.dims if dim in ("side", "leg")])
+    present = present.any([dim for dim in present.dims if dim == "side"])
     counted = np.stack([present.values[rows].sum(axis=0) for rows in members])
     stated: dict[str, xr.Variable] = {
-        "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})
+        "subjects": xr.Variable(("group", *present.dims[1:]), counted.astype(np.int32), {"units": "1"})
     }
     for name, variable in means.data_vars.items():
         if name == "cycles" or str(name).endswith((WITHIN, SPREAD)):

@@ -1,6 +1,7 @@
 """The computation of a study: the trial file and the result of each trial, and the table of all trials."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -111,17 +112,23 @@ def compute_trials(
     sources = {job.name: job.source for job in jobs_of if job.source is not None}
     notes += unpacked_notes(sources)
     unusual = {name: source.notes for name, source in sources.items()}
+    done = [_at_its_place(study, entry) for entry in done]
     known = {entry.name: entry for entry in (*done, *refused)}
     records = {trial.name: known[trial.name] for trial in study.trials if trial.name in known}
     others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - records.keys())
     if others:
         notes.append(f"results of no trial of this study beside them: {', '.join(others)}")
-    if overwritten := [entry.name for entry in done if f"{entry.name}{os.sep}{TRIAL_FILE}" in entry.message]:
-        where = f"in {study.table.name}, such as in a column settings.mapping.knee_lateral_r"
-        notes.append(
-            f"{shortened(overwritten)}: the study writes {TRIAL_FILE} anew: state what is missing {where}"
-        )
     return ComputedStudy(study, output, records, (*study.notes, *notes), unusual)
+
+
+def _at_its_place(study: Study, record: TrialRecord) -> TrialRecord:
+    """The record of a trial, whose message names what the user states, and not the trial file that the study wrote."""
+    trial, written = study.trial_of[record.name], re.escape(str(record.trial))
+    place = re.match(rf"{written}(, line \d+)?(, \[+(?P<table>[\w.]+)\]+ ?(?P<key>\w*))?", record.message)
+    if not place:
+        return record
+    at = study.stated_at(trial, place["table"] or "", place["key"] or "")
+    return replace(record, message=", ".join(map(str, filter(None, at))) + record.message[place.end() :])
 
 
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
@@ -155,7 +162,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             asked_of(path)
         except InputError as error:
             misspelt = error if "[questions]" in (error.where or "") else misspelt
-            record = job.record(Outcome.REFUSED, str(error))
+            record = _at_its_place(study, job.record(Outcome.REFUSED, str(error)))
             leave_message(record)
             refused.append(record)
             continue
@@ -257,7 +264,11 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             if answer and answer not in known.questions:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *magnitudes}:
-                there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
+                names, measure = curves, ""
+                if value_of(text) is not None:  # which magnitudes have, too
+                    names, measure = [*sorted(magnitudes), *curves], text.removeprefix(f"{variable} {name}")
+                said = [f"{variable} {curve}{measure}" for curve in names]
+                there.setdefault(text, {}).update(dict.fromkeys(said))
             else:
                 open_ones.remove(outcome)
     for key, text, _, _ in open_ones:

@@ -5,6 +5,7 @@ whoever writes or reads does not grow with the number of trials.
 """
 
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.laboratory.results.cycles.cycle_averages import PROBLEM, check_alike, common
 from musclesolve.laboratory.results.cycles.gait_cycles import SPREAD, STRENGTH
-from musclesolve.laboratory.results.cycles.movement_landmarks import NO_CYCLE
+from musclesolve.laboratory.results.cycles.movement_landmarks import CYCLES_ATTRIBUTE, NO_CYCLE, WITHOUT_LEGS
 from musclesolve.laboratory.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.laboratory.results.dataset.quantities import KINDS, in_set
 from musclesolve.laboratory.results.dataset.result_quantities import storable, texts
@@ -63,11 +64,9 @@ OTHER_MOVEMENT = "another movement"
 REMEDY = (
     "compute it in a study of its own, exclude it, or state its movement and cycles_s in the table of trials"
 )
-STATE_CYCLES = (
-    "widen its range (columns start_s, end_s) if more was measured, or state its cycles in the column "
-    "cycles_s: [[start, end]], in seconds"
-)
-"""Remedies for a trial without cycles, and for a trial of another movement."""
+STATE_CYCLES = "state cycles within its frames in the column cycles_s: [[start, end]], in seconds"
+WIDEN = "widen its range (columns start_s, end_s) if more was measured, or"
+"""Remedies for a trial of another movement, for one without cycles, and for one whose legs show cycles."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,8 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         if record.outcome.has_result:
             with _opened(record.folder / RESULT) as result:
                 verdicts[name] = leg_verdicts(name, result)
-                trials.append(_Trial(name, record.folder / CYCLES, findings_of_result(result), study))
+                stated = CYCLES_ATTRIBUTE in result.ncattrs()
+                trials.append(_Trial(name, record.folder / CYCLES, findings_of_result(result), study, stated))
     # cycles.nc of every trial has the other curves
     wanted = {*in_set("study"), *(study.design.quantities or ()), *study.outcome_variables}
     layouts = dict[str, _Layout]()
@@ -158,6 +158,7 @@ class _Trial:
     file: Path
     findings: tuple[Finding, ...]
     study: Study
+    stated: bool  # whether its cycles are
     attrs: dict[str, Any] = field(default_factory=dict)  # of the file, see OF_FILE
     dofs: tuple[str, ...] = ()  # degrees of freedom of its curves
     kind: str = ""  # of its cycles; "" where none is averaged
@@ -175,9 +176,9 @@ class _Trial:
         self.attrs = {key: source.getncattr(key) for key in OF_FILE if key in source.ncattrs()}
         self.dofs = tuple(source["dof"][:].tolist()) if "dof" in source.variables else ()
         if not source.dimensions[CYCLE].size:
-            left_out = texts(self.attrs.get("left_out"))
-            reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
-            self.why = f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
+            reasons = dict.fromkeys(map(_without_file, texts(self.attrs.get("left_out"))))
+            why = "; ".join(reasons) or "it has no cycles"
+            self.why = f"{why}; {'' if WITHOUT_LEGS in why else f'{WIDEN} '}{STATE_CYCLES}"
             return
         counting = _counting(self.spoiled, source)
         self.count, self.lost = int(counting.sum()), int((~counting).sum())
@@ -207,9 +208,11 @@ class _Trial:
 
 def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
     """Yield notes on signs that differ, cycles that do not count, and questions without an answer."""
-    odd, unanswered = list[str](), dict[str, list[str]]()
+    odd, stated, unanswered = list[str](), list[str](), dict[str, list[str]]()
     for trial in trials:
-        odd += [f"{trial.name}: {text}" for text in texts(trial.attrs.get("left_out")) if NO_CYCLE in text]
+        said = [f"{trial.name}: {_without_file(text)}" for text in texts(trial.attrs.get("left_out"))]
+        odd += [text for text in said if NO_CYCLE in text]
+        stated += said if trial.stated and trial.kind else []
         for text in texts(trial.attrs.get("no_answer")):
             unanswered.setdefault(text, []).append(trial.name)
     if not any(trial.kind for trial in trials):
@@ -221,8 +224,15 @@ def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
     yield from _opposite_signs([trial for trial in trials if not trial.why])
     if odd:
         yield f"left out for their length: {shortened(odd)}"
+    if stated:
+        yield f"stated cycles that are left out: {shortened(stated)}; {STATE_CYCLES}"
     for text, names in unanswered.items():
         yield f"without an answer: {text} ({shortened(names)})"
+
+
+def _without_file(text: str) -> str:
+    """The reason for a cycle that is left out, without the name of the trial file before it."""
+    return re.sub(r"^[^,:]*[,:] ", "", text)
 
 
 def _opposite_signs(trials: Sequence[_Trial]) -> Iterator[str]:

@@ -89,6 +89,26 @@ class Study:
         """The place of a trial in the table, for an error."""
         return place(self.table, trial.line, column)
 
+    def stated_at(self, trial: StudyTrial, table: str, key: str) -> tuple[Path, str | None]:
+        """The place where a key of the trial file of a trial is stated: its line, the study file, or its own file.
+
+        A key that is not stated belongs in its own file, else in its line.
+        """
+        of_line = {**trial.settings, "subject": trial.body, "files": trial.source, TIME: trial.time}
+
+        def states(tables: Mapping[str, Any]) -> bool:
+            stated = tables.get(table, ())
+            return key in stated or (bool(stated) and isinstance(stated, list))
+
+        if not states(of_line):
+            if states(self.settings):
+                return self.path, self.document.place(f"{SETTINGS}.{table}", key)
+            if "file" in trial.source:
+                own = trial_document(self.file_of(trial, "file"))
+                return own.path, own.place(table, key or None) if table else None
+        column = [key] if table in OF_EACH_TRIAL else [SETTINGS, table, key] if table else []
+        return self.place(trial, ".".join(filter(None, column)))
+
     def file_of(self, trial: StudyTrial, column: str) -> Path:
         """The path of a file that the line of a trial names.
 
@@ -163,9 +183,8 @@ def read_study(path: str | Path) -> Study:
         )
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
-        raise document.fault(
-            "bad_value", TITLE, f"the title is {as_text(title)}", "a text in quotes", 'title = "..."'
-        )
+        problem = f"the title is {as_text(title)}"
+        raise file_error("bad_value", (document.path, TITLE), problem, "a text in quotes", 'title = "..."')
     name = document.content.pop(TRIALS, None)
     if not isinstance(name, str):
         problem = (
@@ -175,7 +194,7 @@ def read_study(path: str | Path) -> Study:
         )
         expected, remedy = (
             "the name of a file (CSV, XLSX) with a line for each trial",
-            f'{TRIALS} = "{TABLE}"',
+            f'write {TRIALS} = "{TABLE}" above all tables',
         )
         code = "missing_key" if name is None else "bad_value"
         raise file_error(code, (document.path, TRIALS), problem, expected, remedy)
@@ -319,16 +338,28 @@ def _check_design(
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
+        column = {"affected": "affected_side", "inner": "inner_leg"}[design.legs]
         raise document.fault(
             "missing_key",
             ("design", "legs"),
             f"no line says which leg is the {design.legs} one",
-            'legs = "affected" with r or l in the column affected_side, legs = "inner" with them in inner_leg',
+            f"r or l in the column {column}",
+            'fill in this column of the table of trials, or write legs = "together"',
         )
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if design.covariate is not None:
+        state = (
+            {}
+            if numbers
+            else {
+                "expected": "a number of the subjects",
+                "remedy": "state it in the table of trials, in a column age_years or numbers.NAME",
+            }
+        )
         place = "design", "covariate"
-        document.check_known([design.covariate], "no subject has the number", sorted(numbers), *place)
+        document.check_known(
+            [design.covariate], "no subject has the number", sorted(numbers), *place, **state
+        )
 
 
 def _settings(document: Document, settings: Mapping[str, Any]) -> dict[str, Any]:

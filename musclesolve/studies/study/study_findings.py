@@ -13,6 +13,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.messages import count_of, shortened
+from musclesolve._util.sides import ALL_SIDES
 from musclesolve.laboratory.recording.data import SIDES
 from musclesolve.laboratory.results.finding import FINDINGS, Finding, Run, stored_findings, texts
 from musclesolve.laboratory.results.plausibility import (
@@ -34,7 +35,7 @@ class LegVerdict:
 
     Args:
         trial: its name.
-        side: "r" or "l".
+        side: "r" or "l"; "other" of a model without legs.
         verdict: one of `VERDICTS`.
         reasons: criterion (of contact forces with the joint), "outside" or "at the edge", sentence; of the leg and of
             the whole body.
@@ -56,8 +57,8 @@ def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
     names = {flag: verdict for verdict, flag in FLAGS.items()}
     verdicts = []
     for side, flag in flags.items():
-        if side not in SIDES:
-            continue
+        if side not in SIDES and any(leg in flags for leg in SIDES):
+            continue  # the trunk beside legs has no cycles
         reasons = []
         for line in lines:
             head, _, sentence = line.partition(": ")
@@ -67,6 +68,11 @@ def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
                 reasons.append((criterion + joint, degree, sentence))
         verdicts.append(LegVerdict(trial, side, names[flag], tuple(reasons)))
     return verdicts
+
+
+def has_legs(verdicts: Iterable[LegVerdict]) -> bool:
+    """Whether verdicts are of legs, and not of trials of models without any."""
+    return any(verdict.side in SIDES for verdict in verdicts)
 
 
 Label = TypeVar("Label")
@@ -109,6 +115,11 @@ def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
     return {(test.variable, test.name, test.effect): f"{test.words} ({test.effect})" for test in differ}
 
 
+def untested_reason(why: str) -> str:
+    """The reason without tests, to stand within a sentence."""
+    return why.replace("not tested: ", "").removeprefix("Nothing is compared: ").rstrip(".")
+
+
 def sensitivity(
     every: xr.Dataset | None, plausible: xr.Dataset | None, why: str, verdicts: list[LegVerdict]
 ) -> str:
@@ -125,19 +136,21 @@ def sensitivity(
     if not wrong or every is None:
         return ""
     are_they = "is not plausible. It counts" if wrong == 1 else "are not plausible. They count"
-    start = f"{wrong} of {len(verdicts)} legs of trials {are_they} in the results above."
+    of_legs = has_legs(verdicts)
+    start = f"{wrong} of {len(verdicts)} {'legs of ' * of_legs}trials {are_they} in the results above."
+    such = f"Without such {'legs' if of_legs else 'trials'}"
     if plausible is None:
-        return f"{start} Without such legs nothing can be tested: {why.removeprefix('not tested: ')}."
+        return f"{start} {such} nothing can be tested: {untested_reason(why)}."
     before, after = differing(every), differing(plausible)
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]
     parts = [f"these differences are no longer found: {shortened(gone)}"] if gone else []
-    parts += [f"only then are these found: {shortened(new)}"] if new else []
+    parts += [f"these are found as well: {shortened(new)}"] if new else []
     are = "is" if len(before) == 1 else "are"
     same = "no difference is found either"
     if before:
         same = f"the same {count_of(len(before), 'difference')} {are} found"
-    return f"{start} Without such legs {'; '.join(parts) or same}."
+    return f"{start} {such} {'; '.join(parts) or same}."
 
 
 Listed = tuple[Finding, tuple[str, ...]]
@@ -166,7 +179,7 @@ class Unusable:
 
 
 def unusable(findings: Iterable[Finding]) -> list[Unusable]:
-    """Return the parts that the errors among some findings make unusable; an error without a leg counts for both.
+    """Return the parts that the errors among some findings make unusable; an error without a leg counts for all.
 
     `at_times` of findings.toml marks faults of an instant, such as a marker that jumps.
     """
@@ -178,7 +191,7 @@ def unusable(findings: Iterable[Finding]) -> list[Unusable]:
         )
         for entry in findings
         if entry.severity == "error"
-        for side in (SIDES if entry.side not in SIDES else (entry.side,))
+        for side in (ALL_SIDES if entry.side not in SIDES else (entry.side,))
     ]
 
 

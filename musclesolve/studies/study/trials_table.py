@@ -25,7 +25,7 @@ from musclesolve.laboratory.recording.trial_settings import FileSettings, Subjec
 from musclesolve.models.settings import is_predicted
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.tables.number_rows import number_in
-from musclesolve.tables.settings import Setting, is_number, settings_of
+from musclesolve.tables.settings import KINDS, Setting, is_number, settings_of
 
 NAME, SUBJECT, SETTINGS, NUMBERS = "name", "subject", "settings", "numbers"
 """Required columns; and beginnings of headings: `settings.TABLE.KEY` of a trial file, `numbers.NAME` of the subject."""
@@ -153,7 +153,7 @@ def _trial(
 
     values, settings, numbers = dict[str, Any](), dict[str, Any](), dict[str, float]()
     if any(row[len(headings) :]):
-        remedy = "write numbers with a decimal point, or separate cells by semicolons"
+        remedy = "write numbers with a decimal point and cells with commas in quotes, or separate cells by semicolons"
         refuse("bad_format", "", f"the line has {len(row)} cells", f"at most {len(headings)} cells", remedy)
     for heading, text in zip(headings, row, strict=False):
         beginning, _, rest = heading.partition(".")
@@ -171,15 +171,19 @@ def _trial(
                 refuse("bad_value", heading, f"the cell is {as_text(text)}", "a number", "correct the cell")
         else:
             rule, number = rules[heading], number_in(text)
-            forms = (text, number, _of_toml(text))
-            value = next(
-                (form for form in forms if not rule.problem(form)), number if number == number else text
-            )
+            forms = (text, number, parsed := _of_toml(text))
+            usual = number if number == number else parsed if isinstance(parsed, list) else text
+            value = next((form for form in forms if not rule.problem(form)), usual)
             if wrong := rule.problem(value):
                 remedy = rule.in_another_unit(value) if is_number(value) else ""
                 remedy = remedy or (suggestion(text, rule.choices) or "" if rule.choices else "")
-                remedy = remedy or "correct the cell, or leave it empty"
-                refuse("bad_value", heading, f"the cell is {as_text(text)}", wrong[1], remedy)
+                form = KINDS[rule.kind].form
+                such_as = f", such as {form}" * form.startswith("[")
+                remedy = remedy or f"correct the cell{such_as}, or leave it empty"
+                problem = f"the cell is {as_text(text)}"
+                if isinstance(value, list):
+                    problem = wrong[0].replace("the value", "the cell", 1)
+                refuse("bad_value", heading, problem, wrong[1], remedy)
             values[heading] = value
     of_line = {
         key: rules[key].default for key in ("condition", "session", "side", "inner_leg", "exclude", "keep")
@@ -238,15 +242,15 @@ def _faults_of_source(source: Mapping[str, str]) -> Iterator[tuple[str, str, str
 
 def _each_once(path: Path, trials: Iterable[StudyTrial]) -> Iterator[StudyTrial]:
     """Refuse lines with the name or the files of a line before."""
-    names, files = dict[str, int](), dict[str, int]()
+    names, files = dict[str, StudyTrial](), dict[str, int]()
     for trial in trials:
         of_files = repr(
             (sorted(trial.source.items()), sorted(trial.time.items()), trial.settings, trial.side)
         )
-        first, name = names.setdefault(trial.name.casefold(), trial.line), trial.name
+        same, name = names.setdefault(trial.name.casefold(), trial), trial.name
         error = trial.fault
-        if first != trial.line:
-            problem = f"line {first} has the name {name!r} already"
+        if same is not trial:
+            problem = f"line {same.line} has the name {same.name!r} already"
             expected, remedy = "names that differ in more than capital letters", "rename one of the trials"
             error = file_error("duplicate_name", place(path, trial.line, NAME), problem, expected, remedy)
             name = f"line_{trial.line}"

@@ -13,7 +13,7 @@ from synthetic_study import bump, cycles, smooth
 from musclesolve.laboratory.plotting import group_curves, page_style
 from musclesolve.laboratory.plotting.figure_names import group_figures_in
 from musclesolve.laboratory.plotting.page.page_style import figures_of
-from musclesolve.laboratory.plotting.study.group_figures import group_drawings
+from musclesolve.laboratory.plotting.study.group_figures import EFFECTS, group_drawings
 from musclesolve.laboratory.results.dataset.quantities import shown
 from musclesolve.studies import compare_curves, group_means, subject_means
 
@@ -91,6 +91,11 @@ def test_several_effects_are_drawn_over_their_thresholds():
     assert any(
         np.allclose(line.get_ydata(), ratio) for line in axes.child_axes[0].lines if len(line.get_ydata()) > 2
     )
+
+
+def test_every_effect_has_a_look_of_its_own():
+    """Groups, conditions, their interaction, legs with both, and a number of the subjects."""
+    assert len(set(EFFECTS)) == len(EFFECTS) >= 7
 
 
 def test_files_have_the_names_of_the_variables(tmp_path):
@@ -195,5 +200,10 @@ def test_legs_that_are_compared_have_dashes():
     sheet = group_curves(means, "joint_moment")
     texts = [text.get_text() for text in sheet.legends[0].get_texts()]
     assert texts[:2] == ["slow, right (n = 6)", "slow, left (n = 6)"]
+    one_leg = data.isel(cycle=np.flatnonzero((data["subject"] != "S01") | (data["cycle_leg"] != "left")))
+    legend = group_curves(
+        group_means(subject_means(one_leg, legs=["right", "left"])), "joint_moment"
+    ).legends[0]
+    assert [text.get_text() for text in legend.get_texts()][:2] == [*texts[:1], "slow, left (n = 5)"]
     first, second = panel(sheet, "dof 0").lines[:2]
     assert first.get_color() == second.get_color() and first.get_linestyle() != second.get_linestyle()

@@ -118,7 +118,8 @@ def test_the_same_command_again_keeps_all(whole):
 
 WRONG = {
     'outcomes = ["joint_moment knee_flexionn"]': ("unknown_name", "knee_flexion"),
-    'outcomes = ["joint_moment knee_flexionn max"]': ("unknown_name", "knee_flexion"),
+    'outcomes = ["joint_moment knee_flexionn max"]': ("unknown_name", "joint_moment knee_flexion max"),
+    'outcomes = ["joint_reaction knee max"]': ("unknown_name", "joint_reaction knee resultant max"),
     'outcomes = ["muscle_force soleuss"]': ("unknown_name", "soleus"),
     'outcomes = ["margin triceps_sural"]': ("unknown_name", "triceps_surae"),
     'outcomes = ["margin"]': ("unknown_name", "margin"),

@@ -378,9 +378,9 @@ def test_what_cannot_be_tested_is_said_and_not_tested(rng, what):
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        (None, "not tested: a test needs 3 subjects, there is 1"),
-        (["a"] * 4 + [""], "no group: a test needs 3 subjects, there is 1"),
-        (["a"] * 4 + ["b"], "group b: a test needs 3 subjects, there is 1"),
+        (None, "not tested: a test needs 3 subjects with every condition, there is 1"),
+        (["a"] * 4 + [""], "no group: a test needs 3 subjects with every condition, there is 1"),
+        (["a"] * 4 + ["b"], "group b: a test needs 3 subjects with every condition, there is 1"),
     ],
 )
 def test_a_group_that_is_too_small_is_named(rng, groups, said):
@@ -662,5 +662,8 @@ def test_primary_outcomes_legs_and_sensitivity_of_one_planted_study(rng):
         assert tests["effect"].values[primary].tolist() == ["leg"]
     assert int(every["subjects"].values.max()) == 10 and int(plausible["subjects"].values.max()) == 8
     said = sensitivity(every, plausible, "", verdicts)
-    assert said.startswith("4 of 40 legs of trials are not plausible") and "only then are these found" in said
+    assert (
+        said.startswith("4 of 40 legs of trials are not plausible")
+        and "Without such legs these are found as well" in said
+    )
     assert "dof 2" in said and "dof 0" not in said

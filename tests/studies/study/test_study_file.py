@@ -96,6 +96,20 @@ def test_groups_and_conditions_have_the_order_of_the_design(path: Path) -> None:
         ("[design]", "[subjects]", "unknown_key", 3, "one of design, settings, units"),
         ('"Slow and fast"', "3", "bad_value", None, "title"),
         ('conditions = ["slow", "fast"]', 'covariate = "age"', "unknown_name", 4, "age_years"),
+        (
+            'conditions = ["slow", "fast"]',
+            'legs = "inner"',
+            "missing_key",
+            4,
+            "r or l in the column inner_leg",
+        ),
+        (
+            'trials = "trials.csv"\n[design]',
+            '[design]\ntrials = "trials.csv"',
+            "missing_key",
+            None,
+            "above all",
+        ),
     ],
 )
 def test_one_message_for_each_fault(
@@ -221,6 +235,18 @@ def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(path: Path) -> Non
     path.with_name("trials.csv").write_text("\ufeff" + table, encoding="utf-8")
     study = read_study(path)
     assert study.subjects["S01"]["mass_kg"] == 71.0 and study.trials[0].time == {"start_s": 0.5}
+
+
+def test_faults_of_cells_show_what_is_there(path: Path) -> None:
+    path.write_text('trials = "trials.csv"\n[design]\ncovariate = "age_years"\n', encoding="utf-8")
+    table = path.with_name("trials.csv")
+    table.write_text("name,subject,file\na,S1,a.toml\nA,S1,b.toml\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"in a column age_years or numbers\.NAME"):
+        read_study(path)
+    path.write_text('trials = "trials.csv"\n', encoding="utf-8")
+    assert "line 2 has the name 'a' already" in str(read_study(path).faulty[0].fault)
+    table.write_text("name,subject,side,file\na,S1,nan,a.toml\nb,S1,,b.toml\n", encoding="utf-8")
+    assert "the cell is 'nan'\n  expected: one of both, r, l" in str(read_study(path).faulty[0].fault)
 
 
 def test_settings_of_a_trial_are_columns(path: Path) -> None:

@@ -45,7 +45,7 @@ def test_findings_of_a_kind_keep_their_trials():
 def test_an_error_makes_its_leg_unusable():
     assert unusable([rate(50.0)]) == []
     assert [each.side for each in unusable([rate(50.0, "error", side="l")])] == ["l"]
-    assert [each.side for each in unusable([rate(50.0, "error")])] == ["r", "l"]
+    assert [each.side for each in unusable([rate(50.0, "error")])] == ["r", "l", "other"]
 
 
 def test_an_error_at_an_instant_costs_the_cycles_with_this_instant():

@@ -131,7 +131,7 @@ def stated_mass(body: MeasuredModel) -> Iterator[Finding]:
     if is_whole_person(body.model.bodies):
         if abs(stated / mass - 1.0) > MASS:
             yield finding("mass.stated", "warning", values, place)
-    elif stated / mass - 1.0 < -MASS:
+    elif stated / mass < 1.0 - MASS:
         yield finding("mass.part", "warning", values, place)
 
 

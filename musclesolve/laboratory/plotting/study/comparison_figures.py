@@ -27,6 +27,7 @@ from musclesolve.laboratory.plotting.page.curves import (
     RESERVE,
     SPREAD,
     TOE_OFF,
+    Abscissa,
     Legs,
     Validity,
     abscissa,
@@ -84,7 +85,13 @@ def average_angles_and_moments(average: xr.Dataset) -> Chart:
         angle = _mean_marks(average, "joint_angle", {"dof": dof}, factor=degrees)
         moment = _mean_marks(average, "joint_moment", {"dof": dof}, factor=factor)
         shown += [Panel(with_senses(dof), angle, "deg"), Panel(with_senses(dof, " moment"), moment, unit)]
-    chart = Chart(cycle_axis(), average, "Mean joint angles and internal joint moments", shown, row=0.125)
+    chart = Chart(
+        _axis_of(average, " of each leg"),
+        average,
+        "Mean joint angles and internal joint moments",
+        shown,
+        row=0.125,
+    )
     chart.add_legend(_entries(average, ("joint_angle", "joint_moment")))
     return chart
 
@@ -119,7 +126,7 @@ def every_muscle(average: xr.Dataset, name: str, title: str, vertical: str) -> C
         )
         for muscle, group in muscles.items()
     ]
-    chart = Chart(cycle_axis(), average, title, shown, abreast=5, vertical=vertical)
+    chart = Chart(_axis_of(average, " of each leg"), average, title, shown, abreast=5, vertical=vertical)
     chart.add_legend(_entries(average, (name,)))
     return chart
 
@@ -339,10 +346,17 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Chart:
 
 @charted_data
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Chart:
-    """Magnitude of the contact force at hip, knee and ankle."""
-    names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
+    """Magnitude of the contact force at hip, knee and ankle, or at the joints of a model without legs."""
+    every = [str(name) for name in compared["joint"].values]
+    names = [name for name in every if joint_kind(name) in LEG_JOINTS] or every
     chart = _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names)
     return replace(chart, columns=3, abreast=1)
+
+
+def _axis_of(means: xr.Dataset, of_legs: str = "") -> Abscissa:
+    """Per cent of the cycle that mean curves have; of_legs: words behind a gait cycle."""
+    cycle = str(means["percent"].attrs.get("long_name", "gait cycle"))
+    return replace(cycle_axis(), label=f"{cycle}{of_legs * (cycle == 'gait cycle')} [%]")
 
 
 def _of_cycles(
@@ -364,9 +378,9 @@ def _of_cycles(
         )
         for name in names
     ]
-    cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
-    axis, unit = replace(cycle_axis(), label=f"{cycle} [%]"), UNITS[compared[variable].attrs["units"]]
-    heading = f"{title}: {SIDE_NAMES[side]} leg, mean of the cycles"
+    axis, unit = _axis_of(compared), UNITS[compared[variable].attrs["units"]]
+    limb = f": {SIDE_NAMES[side]} {frames.limb_name(compared)}" if side in SIDE_NAMES else ""
+    heading = f"{title}{limb}, mean of the cycles"
     chart = Chart(axis, compared, heading, shown, abreast=3, vertical=f"[{unit}]")
     counts = compared["cycles"].sel(side=side).values
     entries = {

@@ -51,8 +51,11 @@ WIDTH = 1.3
 BAR_ROW, STRIP, GAP = 0.11, 0.30, 0.05
 """Height of a row of bars and of the panel of the statistic, and space between, at the default size of text [inch]."""
 BAR_COLOR, FIRST_COLOR = "#333333", "#111111"
-EFFECTS: tuple[tuple[str, Any], ...] = (("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5))))
-"""Color and dashes of the statistic of an effect, where there are several."""
+EFFECTS: tuple[tuple[str, Any], ...] = (
+    *(("#111111", "-"), ("#999999", "-"), ("#CC79A7", (0, (4, 1.5)))),
+    *(("#0072B2", "-"), ("#D55E00", (0, (4, 1.5))), ("#56B4E9", (0, (1.2, 1.2))), ("#E69F00", "-")),
+)
+"""Color and dashes of the statistic of an effect, where there are several: groups, conditions, numbers of subjects."""
 MOST_PANELS = 24
 """Panels on a page."""
 MOST_ROWS = 6
@@ -352,13 +355,13 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
     styles = {}
     for row, group in enumerate(groups):
         for column, condition in enumerate(conditions):
-            if not int(means["subjects"].values[row, column]):
-                continue
             # the first of several conditions is black: beside it stand others on every page
             black = colors is COST_COLORS and not several and len(conditions) > 1
             of = row if several else max(column - black, 0)
             color = FIRST_COLOR if black and column == 0 else colors[of % len(colors)]
             for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
+                if not int(means["subjects"].sel(_where(key))):
+                    continue
                 dash = of % len(DASHES) + of // (2 * len(colors))
                 if several and len(groups) <= len(colors):
                     dash = column * max(len(legs), 1)
@@ -541,7 +544,7 @@ def _legend(
 ) -> dict[str, Any]:
     entries: dict[str, Any] = {}
     for key, style in styles.items():
-        count = int(means["subjects"].sel(group=key[0], condition=key[1]))
+        count = int(means["subjects"].sel(_where(key)))
         name = _curve_name(means, key)
         entries[f"{name} (n = {count})"] = line(of=name, **style)
     # bands have the colors of their curves

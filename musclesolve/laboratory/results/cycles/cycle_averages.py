@@ -24,6 +24,7 @@ from musclesolve.laboratory.results.cycles.gait_cycles import (
     cycles,
     short_path,
 )
+from musclesolve.laboratory.results.cycles.movement_landmarks import WITHOUT_LEGS
 from musclesolve.laboratory.results.cycles.normalization import check_cycles, chosen_units, normalized
 from musclesolve.laboratory.results.dataset.checked import checked_result
 from musclesolve.laboratory.results.dataset.frame_validity import (
@@ -86,12 +87,14 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     used = [with_word_coordinates(leg) for leg in every if leg.sizes["cycle"]]
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
+        of_legs = WITHOUT_LEGS not in why
+        strides = "frames from one heel strike of a leg to its next one, or " * of_legs
+        widen = ", widen [time] of the trial if more was measured, or take incomplete cycles: partial=True, on the "
         raise input_error(
             "not_comparable",
             problem=f"there is no complete cycle to average{why}",
-            expected="frames from one heel strike of a leg to its next one, or cycles stated by cycles_s in [time]",
-            remedy="state cycles_s, widen [time] of the trial if more was measured, or take incomplete cycles: "
-            "partial=True, on the command line --partial",
+            expected=f"{strides}cycles stated by cycles_s in [time]",
+            remedy="state cycles_s" + f"{widen}command line --partial" * of_legs,
         )
     check_once(used)
     check_alike(used)

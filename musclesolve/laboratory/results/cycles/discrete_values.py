@@ -320,13 +320,14 @@ def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
             }
     for text in stated:
         if text not in known:
+            curves = [name for name in known if name.split()[0] in QUANTITIES]  # no spreads
             raise input_error(
                 "unknown_name",
                 where="[design] outcomes",
                 problem=f"there is no curve or value {text!r}",
                 expected="a curve (joint_moment knee_flexion), a value of it (joint_moment "
                 "knee_flexion max), a measure of the cycles (stride_time)",
-                remedy=suggestion(text, list(known)) or f"such as {next(iter(known), 'none')}",
+                remedy=suggestion(text, curves) or f"such as {next(iter(curves), 'none')}",
             )
     return [known[text] for text in stated]
 

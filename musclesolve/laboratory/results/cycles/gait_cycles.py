@@ -34,6 +34,7 @@ from musclesolve.laboratory.results.cycles.movement_landmarks import (
     Interval,
     Intervals,
     intervals,
+    is_leg,
     stride_intervals,
 )
 from musclesolve.laboratory.results.dataset import frame_validity as frames
@@ -295,7 +296,7 @@ def cycles(
     used = [cycle for cycle in every if partial or cycle.counts]
     leg = of_leg(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in leg.coords.items() if "time" not in coord.dims}
-    walks = cut.movement not in WITHOUT_STRIDES and side != OTHER
+    walks = _has_strides(result, side, cut.movement)
     kind = "gait" if walks else "" if cut.movement == movements.UNKNOWN else cut.movement
     about = {"units": "%", "long_name": f"{kind} cycle".strip()}
     coords["percent"] = xr.Variable("percent", percent, about)
@@ -401,6 +402,10 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         names_of = [name for name in (*LABELS, "short_name") if name in leg.coords]
         plain = {name: [str(value)[:-2] for value in leg[name].values] for name in names_of}
         leg = leg.assign_coords({name: (leg[name].dims, labels) for name, labels in plain.items()})
+        if "joint_axis_words" in leg.coords:  # "x of talus_r"
+            words = leg["joint_axis_words"]
+            without = [[split_side(text)[0] for text in row] for row in words.values.tolist()]
+            leg = leg.assign_coords(joint_axis_words=(words.dims, np.array(without, str)))
     leg = leg.sel(side=side).drop_vars("side") if "side" in leg.dims else leg
     if without_side and "heading" in result:
         seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]
@@ -470,13 +475,18 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     ]
 
 
-def _of_leg(trial: str, side: str) -> str:
-    """A trial and a leg in words; the trial alone of a model without legs."""
-    return f"{short_path(trial)}, {SIDE_NAMES[side]} leg" if side in SIDE_NAMES else short_path(trial)
+def _of_leg(trial: str, side: str, limb: str = "leg") -> str:
+    """A trial and a leg in words; the trial alone of a model without sides."""
+    return f"{short_path(trial)}, {SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else short_path(trial)
 
 
 def _cycle_name(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
+
+
+def _has_strides(result: xr.Dataset, side: str, movement: str) -> bool:
+    """Whether the cycles of a movement are strides of a leg."""
+    return movement not in WITHOUT_STRIDES and is_leg(result, side)
 
 
 def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bool) -> dict[str, xr.Variable]:
@@ -518,7 +528,7 @@ def stride_measures(result: xr.Dataset, side: str) -> list[tuple[float, float, d
     """
     cut = intervals(result, side)
     used = [cycle for cycle in covered_cycles(result, side, cut.cycles) if cycle.counts]
-    if not used or cut.movement in WITHOUT_STRIDES or side == OTHER:
+    if not used or not _has_strides(result, side, cut.movement):
         return []
     measures = {name: variable.values for name, variable in _measures(result, side, used, True).items()}
     return [
@@ -553,7 +563,7 @@ def _attributes(
     }
     for key in {"shared_dofs", "extension_positive"} & set(kept):
         kept[key] = [stem for stem, its in map(split_side, texts(kept[key])) if its == side]
-    leg = _of_leg(str(result.attrs.get("trial_file", "result")), side)
+    leg = _of_leg(str(result.attrs.get("trial_file", "result")), side, frames.limb_name(result))
     unused = [
         (cycle.start, cycle.end, f"the frames cover {100.0 * cycle.coverage:.0f} % of it")
         for cycle in every

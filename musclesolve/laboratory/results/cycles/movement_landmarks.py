@@ -66,6 +66,7 @@ only an additional or missing strike is found. `OF_OTHERS` holds for other movem
 OF_OTHERS = (0.25, 10.0)
 NO_CYCLE = "is no cycle of"
 """Words in the reason of a cycle that is left out for its length."""
+WITHOUT_LEGS = "without legs only cycles that are stated are known"
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,16 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
         kept = [Interval(*span) for span, there in zip(every, inside, strict=True) if there]
         none = [(*span, "no frames in it") for span, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
-    if side not in SIDE_NAMES:
-        return Intervals(name, [], why_none="without legs only cycles that are stated are known")
+    if not is_leg(result, side):
+        return Intervals(name, [], why_none=WITHOUT_LEGS)
     cut = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
     return _possible(cut[name](seen, side) if name in cut else stride_intervals(result, side, name))
+
+
+def is_leg(result: xr.Dataset, side: str) -> bool:
+    """Whether a side of a result is a leg: by the names of its joints, or by heel strikes, whatever the names."""
+    named = frames.limb_name(result) == "leg"
+    return side in SIDE_NAMES and (named or frames.heel_strikes(result, side).size > 0)
 
 
 def _possible(cut: Intervals) -> Intervals:

@@ -197,8 +197,9 @@ def table_of_tests(comparisons: xr.Dataset, most: int | None = None) -> Table:
         for cluster, test in sorted(clusters, key=lambda pair: pair[0].p)[:most]
     ]
     measures = numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True)
+    shown_of = f"; {most} of {len(clusters)}, all: comparisons.csv" if most and len(clusters) > most else ""
     return titled_table(
-        "differences between curves", (*words("curve", "effect"), *measures, *words("of")), rows
+        f"differences between curves{shown_of}", (*words("curve", "effect"), *measures, *words("of")), rows
     )
 
 

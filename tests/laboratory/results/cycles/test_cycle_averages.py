@@ -18,6 +18,7 @@ from musclesolve.laboratory.results.cycles.cycle_averages import average_results
 from musclesolve.laboratory.results.fact_table import summary
 from musclesolve.laboratory.results.finding import FINDINGS, Finding
 from musclesolve.laboratory.results.tables.average_tables import average_facts, average_table
+from musclesolve.studies.study.cycles_file import cycles_of_trial
 
 
 def result(**size):
@@ -331,3 +332,29 @@ def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
     write_result(average, tmp_path / "average.nc")
     np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)
+
+
+def test_axes_of_a_joint_are_named_without_their_side(stride):
+    """With a side the words of one leg would not be those of the other."""
+    words = [[f"{axis} of {joint}" for axis in "xyz"] for joint in stride["joint"].values.tolist()]
+    force = stride["joint_reaction"].rename(axis="joint_axis").reset_coords(drop=True)
+    legs = stride.assign(joint_axis_force=force.assign_attrs(units="N"))
+    legs = legs.assign_coords(joint_axis_words=(("joint", "joint_axis"), words))
+    assert "hip_r" in legs["joint"].values
+    together = cycles_of_trial(legs)
+    assert together["joint_axis_words"].sel(joint="hip").values.tolist() == [
+        "x of hip",
+        "y of hip",
+        "z of hip",
+    ]
+
+
+def test_a_leg_whose_joints_have_other_names_has_strides():
+    """Heel strikes show a leg; without them and without names of a leg there are no strides."""
+    data = result(n_frames=251)
+    data = data.assign_coords(joint=[f"joint_{k}_r" for k in range(data.sizes["joint"])])
+    assert ms.laboratory.cycles(data.assign_attrs(heel_strike_times_r=[0.2, 1.4]), "r").sizes["cycle"] == 1
+    none = ms.laboratory.cycles(data.assign_attrs(heel_strike_times_r=[]), "r")
+    assert (
+        none.sizes["cycle"] == 0 and "without legs only cycles that are stated" in none.attrs["left_out"][0]
+    )
