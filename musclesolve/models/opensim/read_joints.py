@@ -341,7 +341,7 @@ def _check_count(element: Element, names: tuple[str, ...], count: int) -> None:
 
 
 def _winging_offset(element: Element) -> Array:
-    """Where the axis of winging passes, (3,) [m], in the turned frame of a ScapulothoracicJoint."""
+    """A point (3,) [m] of the axis of winging, in the turned frame of a ScapulothoracicJoint."""
     origin = element.filled("scapula_winging_axis_origin")
     if origin is None:
         return np.zeros(3)
