@@ -24,7 +24,7 @@ the best certificate: the largest of its gap, misses and their cost, each over i
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -71,8 +71,8 @@ class NewtonSystem:
 
     def __init__(self, time: TimeBasis, step: float, moments: int, muscles: int) -> None:
         frames = len(time.first)
-        rows = (time.first, time.value, step * time.rate)
-        self.basis = Basis(*(np.ascontiguousarray(array) for array in rows))
+        value, rate = np.ascontiguousarray(time.value), np.ascontiguousarray(step * time.rate)
+        self.basis = Basis(np.ascontiguousarray(time.first), value, rate)
         self.time, self.shape = time, (frames, moments, muscles)
         self.reach = frames - 1 if frames <= ALL else REACH
         self.share = np.zeros(muscles)
@@ -259,7 +259,7 @@ class BandedInteriorPoint:
         method = MotionInteriorPoint(problem, cost)
         return self.run(method, method.near(near), Certifier(problem, cost))
 
-    def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Any) -> MotionAttempt:
+    def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Certifier) -> MotionAttempt:
         """The best attempt of an interior point from its first iterate, by the `certificate` of its certifier."""
         with np.errstate(all="ignore"):
             best, worst = method.attempt(x, 0), np.inf
