@@ -306,7 +306,7 @@ class MujocoModel(SimulatedModel):
             fiber_velocity=rate,
             force_capacity=capacity,
             passive_force=passive,
-            most=most,
+            largest_activation=most,
         )
         notes = [
             *([] if limits else limit_note(model, qpos, tendons)),
