@@ -271,9 +271,9 @@ class BandedInteriorPoint:
                 """Certify an iterate, and keep it if it is the best one."""
                 nonlocal best, worst, least, since
                 attempt = method.attempt(x, iteration)
-                found = certifier.certificate(attempt)
-                share = float(found.worst.max())
-                enough = LITTLE_OF_GAP * GAP * float(found.unit.sum()) / method.size_of_products(x)
+                certificate = certifier.certificate(attempt)
+                share = float(certificate.worst.max())
+                enough = LITTLE_OF_GAP * GAP * float(certificate.unit.sum()) / method.size_of_products(x)
                 least = max(enough, floor) if 0.0 < enough < np.inf else least
                 since += 1
                 if not share < worst:
@@ -330,13 +330,13 @@ class Linearized:
         system, terms = self.system, self.terms
         of_y = np.zeros_like(terms.missing) if of_y is None else of_y
         decays = np.ascontiguousarray(self.limits.e_a[:, 0]), np.ascontiguousarray(self.limits.e_d[:, 0])
-        known = system.basis, system.time.rate, terms, *decays, self.ratio, self.excess, push
+        linearized = system.basis, system.time.rate, terms, *decays, self.ratio, self.excess, push
         right = np.empty_like(of_y)
-        step_kernel.RIGHT_SIDE.load()(*known, of_y, right, np.empty((3, right.shape[1])))
+        step_kernel.RIGHT_SIDE.load()(*linearized, of_y, right, np.empty((3, right.shape[1])))
         d_c, d_multiplier = system.solve(right, self.short, enough)
         d_z, d_a, balance = (np.empty_like(right) for _ in range(3))
         dx, dk = np.empty_like(push), np.empty_like(push)
-        least = step_kernel.CHANGES.load()(*known, d_c, barrier.x, barrier.k, d_z, d_a, dx, dk, balance)
+        least = step_kernel.CHANGES.load()(*linearized, d_c, barrier.x, barrier.k, d_z, d_a, dx, dk, balance)
         return Move(d_c, d_z, d_a, d_multiplier, balance, dx, dk, least)
 
     def response(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> "Move":

@@ -295,12 +295,12 @@ def factor_as_is(basis, nodes, band, out):
     negative = 0
     for i in range(out.shape[0]):
         assemble_chain(basis, nodes, i, 0.0, band)
-        found, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
-        while found < 0 and shift < 1e4 * ROUND_OFF:
-            found, shift = factor_chain(band, shift, out[i]), GROWTH * shift
-        if found < 0:
+        count, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
+        while count < 0 and shift < 1e4 * ROUND_OFF:
+            count, shift = factor_chain(band, shift, out[i]), GROWTH * shift
+        if count < 0:
             return -1
-        negative += found
+        negative += count
     return negative
 
 

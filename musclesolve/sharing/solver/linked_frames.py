@@ -176,16 +176,16 @@ class LinkedSystem:
         What the equations miss by round-off is solved for once more: stiff reserves and active bounds differ by many
         powers of ten.
         """
-        found = self._solved(mean, offset, right)
-        rest = self._solved(*self._missed(found, mean, offset, right))
-        x, multiplier, force = (one + change for one, change in zip(found, rest, strict=True))
+        first = self._solved(mean, offset, right)
+        correction = self._solved(*self._missed(first, mean, offset, right))
+        x, multiplier, force = (part + change for part, change in zip(first, correction, strict=True))
         return x, multiplier, force
 
     def _missed(
-        self, found: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
+        self, first: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
     ) -> tuple[Array, Array, Array]:
         """Return the parts of mu, g and b that a solution misses; links without stiffness have no equation."""
-        x, multiplier, force = found
+        x, multiplier, force = first
         pull = np.einsum("trn,tr->tn", self.matrix, multiplier)
         pull[:-1] += self.share * force
         pull[1:] -= force
@@ -361,15 +361,17 @@ def minimize(
                 since += 1
                 if GOOD < share <= next_sets:
                     next_sets = NEXT_SETS * share
-                    found, on_sets = on_active_sets(program, attempt, method.active(x), judge, method.system)
-                    attempt, share = (found, on_sets) if on_sets < share else (attempt, share)
+                    improved, on_sets = on_active_sets(
+                        program, attempt, method.active(x), judge, method.system
+                    )
+                    attempt, share = (improved, on_sets) if on_sets < share else (attempt, share)
                 if share < worst:
                     best, worst, since, nearest = attempt, share, 0, x
             if worst <= GOOD or (worst <= GOOD_ENOUGH and since >= PATIENCE):
                 break
         if GOOD_ENOUGH < worst < np.inf:
-            found, share = on_active_sets(program, best, method.active(nearest), judge, method.system)
-            best, worst = (found, share) if share < worst else (best, worst)
+            improved, share = on_active_sets(program, best, method.active(nearest), judge, method.system)
+            best, worst = (improved, share) if share < worst else (best, worst)
     return best if early is None or worst <= early_worst else early
 
 
@@ -512,10 +514,10 @@ def on_active_sets(
             held = np.where(held, eta > 0.0, limits.slack(a) < 0.0)
         changes = sum(int((old != new).sum()) for old, new in zip(before, (low, high, held), strict=True))
         if changes <= FEW_CHANGES * a.size:
-            found = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
-            share_of_limits = float(judge(found).worst.max())
+            trial = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
+            share_of_limits = float(judge(trial).worst.max())
             if share_of_limits < worst:
-                best, worst = found, share_of_limits
+                best, worst = trial, share_of_limits
             if worst <= GOOD:
                 break
         since = 0 if changes < fewest else since + 1
