@@ -34,11 +34,11 @@ knee straight, with 20 N m for each radian, and the muscles flex the knee agains
 >>> share(body).parts[0].solution
 <Solution of 66 frames, 43 muscles, 5 moments by 'batch' for 'knee_sparing_activation': 66 solved>
 
-To read on, in the order of the stages: laboratory/motion/anatomy/anatomy.py,
-laboratory/bodies/mechanics.py, dynamics/model/human_model.py,
-dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py, laboratory/motion/ground_reaction.py,
-dynamics/inverse/newton_euler.py, laboratory/bodies/recorded_body.py, muscles/scaling/scale_muscles.py,
-muscles/muscle_state.py, muscles/hill_model.py, models/body_sharing.py, sharing/problem.py, sharing/solving.py.
+To read on, in the order of the stages: laboratory/motion/anatomy/anatomy.py, laboratory/bodies/mechanics.py,
+dynamics/model/human_model.py, dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py,
+laboratory/motion/ground_reaction.py, dynamics/inverse/newton_euler.py, laboratory/bodies/recorded_body.py,
+muscles/scaling/scale_muscles.py, muscles/muscle_state.py, muscles/hill_model.py, models/body_sharing.py,
+sharing/problem.py, sharing/solving.py.
 """
 
 from pathlib import Path

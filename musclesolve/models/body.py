@@ -200,9 +200,9 @@ class SharingGroup:
     (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
     valid motion. time (T,) [s], NaN of frames without order. loads: None without ground reactions. emg (T, n):
     activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
-    translation]: of the degrees of freedom, None where not kept. most (T, n): largest activations, None where these are
-    1. source_frames: see `Problem`. whole: what the problem of some frames has of all frames, `Problem.largest_arm`.
-    actuators: those that bear moments beside the muscles.
+    translation]: of the degrees of freedom, None where not kept. largest_activation (T, n): None where it is 1.
+    source_frames: see `Problem`. of_all_frames: arrays of all frames that the problem of some frames has,
+    `Problem.largest_arm`. actuators: those that bear moments beside the muscles.
     """
 
     sides: tuple[str, ...]
@@ -216,9 +216,9 @@ class SharingGroup:
     emg: Array | None = None
     angle: Array | None = None
     rate: Array | None = None
-    most: Array | None = None
+    largest_activation: Array | None = None
     source_frames: SourceFrames | None = None
-    whole: Mapping[str, Any] = field(default_factory=dict)
+    of_all_frames: Mapping[str, Any] = field(default_factory=dict)
     actuators: ActuatorColumns | None = None
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
@@ -248,7 +248,9 @@ class SharingGroup:
             moment=self.moment[:, dofs],
             angle=None if self.angle is None else self.angle[:, dofs],
             rate=None if self.rate is None else self.rate[:, dofs],
-            most=None if self.most is None else self.most[:, muscles],
+            largest_activation=None
+            if self.largest_activation is None
+            else self.largest_activation[:, muscles],
             loads=loads,
             actuators=None
             if self.actuators is None or actuators is None

@@ -122,10 +122,10 @@ def share_by_windows(
     of_actuators = [
         None if part.actuators is None else np.empty((frames, len(part.actuators.names))) for part in parts
     ]
-    wholes = [_with_largest_arm(part, sharing.cost) for part in parts]
+    with_arms = [_with_largest_arm(part, sharing.cost) for part in parts]
     for block in slices(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
-        solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
+        solved = [share_part(part.frames(block, loaded=True), sharing) for part in with_arms]
         for some, of_part, force, at_joints in zip(solved, arrays, of_actuators, carried, strict=True):
             of_part.store(block, SolutionArrays.from_solution(some.solution))
             if force is not None:
@@ -137,13 +137,13 @@ def share_by_windows(
     return tuple(
         SolvedGroup(
             part,
-            partial(_problem_in, whole, sharing),
+            partial(_problem_in, with_arm, sharing),
             replace(some.solution, **vars(of_part), time=part.time),
             stored=at_joints,
             actuator_force=force,
         )
-        for part, whole, some, of_part, force, at_joints in zip(
-            *(parts, wholes, solved, arrays, of_actuators, carried), strict=True
+        for part, with_arm, some, of_part, force, at_joints in zip(
+            *(parts, with_arms, solved, arrays, of_actuators, carried), strict=True
         )
     )
 
@@ -162,7 +162,7 @@ def _with_largest_arm(part: SharingGroup, cost: Cost) -> SharingGroup:
     largest = np.max(sizes, axis=0)
     if part.actuators is not None:
         largest = np.concatenate([largest, largest_size(part.actuators.arms(part.rows))], axis=1)
-    return replace(part, whole={"largest_arm": largest})
+    return replace(part, of_all_frames={"largest_arm": largest})
 
 
 def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:
@@ -200,17 +200,20 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "optimal_fiber_length": state.parameters.optimal_fiber_length,
     }
     # the body has compared the angles with its ranges, which may be wider than a turn
-    whole = {"joint_angle": None if part.angle is None else part.angle[:, part.rows], **part.whole}
+    unchecked = {
+        "joint_angle": None if part.angle is None else part.angle[:, part.rows],
+        **part.of_all_frames,
+    }
     muscles, crossed = state.parameters.names, state.parameters.joints_crossed
-    if part.most is not None:
-        arrays["upper"] = np.maximum(part.most, sharing.least_activation)
+    if part.largest_activation is not None:
+        arrays["upper"] = np.maximum(part.largest_activation, sharing.least_activation)
     if part.actuators is not None:
         arrays = part.actuators.joined(arrays, sharing.least_activation, part.rows)
         muscles = (*muscles, *part.actuators.columns)
         crossed = None if crossed is None else np.concatenate([crossed, np.ones(len(part.actuators.senses))])
     if like is not None:
         lower = arrays.pop("lower", np.full(like.lower.shape, sharing.least_activation))
-        return like.with_arrays(**arrays, lower=lower, source_frames=part.source_frames, **whole)
+        return like.with_arrays(**arrays, lower=lower, source_frames=part.source_frames, **unchecked)
     problem = Problem(
         **{"lower": np.array(sharing.least_activation), **arrays},
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
@@ -221,7 +224,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         reaction=None if loads is None else loads.components,
         source_frames=part.source_frames,
     )
-    return problem.with_arrays(**whole)
+    return problem.with_arrays(**unchecked)
 
 
 def refuse_actuators(parts: Sequence[SharingGroup], purpose: str) -> None:

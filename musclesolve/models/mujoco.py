@@ -261,11 +261,8 @@ class MujocoModel(SimulatedModel):
         tendons, parted = np.empty((frames, model.ntendon)), dict[int, float]()
         independent = np.arange(model.nv)
         basis = np.broadcast_to(np.eye(model.nv), (frames, model.nv, model.nv))
-        disabled = engine.mjtDisableBit
-        without = disabled.mjDSBL_EQUALITY
-        without |= 0 if limits else disabled.mjDSBL_LIMIT
-        without |= 0 if requested else disabled.mjDSBL_CONTACT
         usual, jacobians = int(model.opt.disableflags), []
+        in_inverse_dynamics = usual | _disabled(limits, bool(requested))
         data = engine.MjData(model)
         for frame in range(frames):
             data.qpos[:], data.qvel[:], data.qacc[:] = qpos[frame], qvel[frame], qacc[frame]
@@ -277,18 +274,13 @@ class MujocoModel(SimulatedModel):
             pairs.note_idle(data)
             arm[frame] = -_moments(data, model)[self.muscle].T
             length[frame], tendons[frame] = data.actuator_length[self.muscle], data.ten_length
-            model.opt.disableflags = usual | int(without)
+            model.opt.disableflags = in_inverse_dynamics
             engine.mj_inverse(model, data)
             tau[frame] = data.qfrc_inverse
             if requested:
                 tau[frame] += pairs.left_out(data, time[frame])
             if wrenches is not None:
-                for body, wrench in enumerate(wrenches[frame]):
-                    if wrench.any():
-                        acting = np.zeros(model.nv)
-                        place = data.xipos[body]
-                        engine.mj_applyFT(model, data, wrench[:3], wrench[3:], place, body, acting)
-                        tau[frame] -= acting
+                _subtract_wrenches(data, model, wrenches[frame], tau[frame])
         rate = -np.einsum("ti,tin->tn", qvel, arm)
         for frame in range(frames):
             capacity[frame], passive[frame] = self._forces(length[frame], rate[frame])
@@ -314,7 +306,7 @@ class MujocoModel(SimulatedModel):
             fiber_velocity=rate,
             force_capacity=capacity,
             passive_force=passive,
-            most=most,
+            largest_activation=most,
         )
         notes = [
             *([] if limits else limit_note(model, qpos, tendons)),
@@ -469,6 +461,25 @@ class MujocoModel(SimulatedModel):
         return np.where(
             stated >= 0.0, stated, scale / np.maximum(self.model.actuator_acc0[self.muscle], 1e-15)
         )
+
+
+def _disabled(limits: bool, contacts: bool) -> int:
+    """The bits of the parts that inverse dynamics leaves out: equalities, and limits and contacts if not requested."""
+    disabled = mujoco_engine().mjtDisableBit
+    bits = disabled.mjDSBL_EQUALITY
+    bits |= 0 if limits else disabled.mjDSBL_LIMIT
+    bits |= 0 if contacts else disabled.mjDSBL_CONTACT
+    return int(bits)
+
+
+def _subtract_wrenches(data: Any, model: Any, wrenches: Array, tau: Array) -> None:
+    """Subtract what wrenches (B, 6) [N, N m] at the mass centers of the bodies do from generalized forces (nv,)."""
+    for body, wrench in enumerate(wrenches):
+        if wrench.any():
+            acting = np.zeros(model.nv)
+            place = data.xipos[body]
+            mujoco_engine().mj_applyFT(model, data, wrench[:3], wrench[3:], place, body, acting)
+            tau -= acting
 
 
 def _moments(data: Any, model: Any) -> Array:

@@ -179,13 +179,13 @@ def simulated_motion(
     angle: Array,
     rate: Array,
     parameters: MuscleParameters,
-    most: Array | None = None,
+    largest_activation: Array | None = None,
     **state: Array,
 ) -> SimulatedMotion:
     """Muscles at the coordinates on which one acts, of arms (T, m, n) and forces tau (T, m) of all coordinates.
 
-    coordinates: name, unit and moved body of each; angle, rate (T, m); most: see `SharingGroup`; state: further arrays
-    of `MuscleState`. Muscles that act on no coordinate are left out.
+    coordinates: name, unit and moved body of each; angle, rate (T, m); largest_activation: see `SharingGroup`; state:
+    further arrays of `MuscleState`. Muscles that act on no coordinate are left out.
 
     Raises:
         InputError: no muscle acts on any coordinate.
@@ -206,7 +206,8 @@ def simulated_motion(
         notes = (f"Muscles left out, which act on no free coordinate: {shortened(lacking)}.",)
         acts, arm, parameters = acts[:, crossing], arm[:, :, crossing], parameters.muscles(crossing)
         state = {name: array[:, crossing] for name, array in state.items()}
-        most = None if most is None else most[:, crossing]
+        if largest_activation is not None:
+            largest_activation = largest_activation[:, crossing]
     some = np.flatnonzero(acts.any(axis=1))
     names, units, bodies = map(np.array, zip(*coordinates, strict=True))
     crossed: Array = np.array([np.unique(bodies[of_muscle]).size for of_muscle in acts.T], np.float64)
@@ -226,7 +227,7 @@ def simulated_motion(
         time=time,
         angle=angle[:, some] if np.isfinite(angle[:, some]).all() else None,
         rate=rate[:, some],
-        most=most,
+        largest_activation=largest_activation,
     )
     rest = ~acts.any(axis=1)
     force, moment = (

@@ -109,8 +109,9 @@ def bhargava_2004(state: EnergyState) -> Array:
     slow, fast = _recruited(state)
     activated = 40.0 * slow + 133.0 * fast
     maintained = (74.0 * slow + 111.0 * fast) * np.interp(state.length, *MAINTENANCE)
-    whole = state.force + state.passive
-    constant = np.where(shortens, 0.16 * a * state.isometric * state.strength + 0.18 * whole, 0.157 * whole)
+    along_fiber = state.force + state.passive
+    of_shortening = 0.16 * a * state.isometric * state.strength + 0.18 * along_fiber
+    constant = np.where(shortens, of_shortening, 0.157 * along_fiber)
     work = -state.force * state.fiber_speed
     return _total(state.mass * (activated + maintained), -constant * state.fiber_speed, work, state.mass)
 

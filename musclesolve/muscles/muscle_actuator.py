@@ -15,10 +15,10 @@ Phi_q qdd = gamma,
 
     nu = dL(t)/dt ,     gamma = d2L(t)/dt2 - qd^T (d2L/dq2) qd ,
 
-with plus signs before the derivatives of L(t) (corrections A13 and A14 of 6.4 and 6.5). For two points 2 L gamma +
-2 Ldot^2 is the corrected (6.5). No block of (6.2 to 6.6) is used (corrections A15, A16): points and rows follow from
-the bodies by virtual power. In M qdd + Phi_q^T lambda = g the multiplier lambda is the tendon force, positive in
-tension, in newtons.
+with plus signs before the derivatives of L(t) (corrections A13 and A14 of 6.4 and 6.5). For two points the corrected
+(6.5) is 2 L gamma + 2 nu^2 - 2 (Phi_q qd)^2, which is 2 L gamma where the velocities satisfy the row. No block of (6.2
+to 6.6) is used (corrections A15, A16): points and rows follow from the bodies by virtual power. In M qdd + Phi_q^T
+lambda = g the multiplier lambda is the tendon force, positive in tension, in newtons.
 """
 
 from collections.abc import Sequence

@@ -35,6 +35,7 @@ slopes cancel, as at targets that are met, W counts no less than their round-off
 muscle with a target above its lower bound has to rest, |g_i| a_i vanishes although the cost does not: W counts no less
 than 1e-9 sum_i (-f_i'(lower_i))^+ (upper_i - lower_i) of the muscles within 1e-6 of their range of the lower bound, so
 that activations at the round-off of this range may remain.
+
 Where a cost couples muscles, or is not known to be convex in each, phi_i is the largest fall of the linearized cost,
 
     phi_i = (g_i - p_i + e_i)^+ (a_i - lower_i) + (p_i - g_i + e_i)^+ (upper_i - a_i)      (Frank and Wolfe 1956),
@@ -60,10 +61,9 @@ also counts beside the cost of the missed moments: where arms are alike multipli
 
 Levels of loads (lexicographic min/max).
 
-The largest load is minimal, then the largest of the rest, and so on. Let rho_i a_i be the load of muscle i. Level 1
-has all muscles, level l the muscles that the levels above have not decided; t is the largest load among them. A
-combination y of the moments proves the level. With p = A^T y, every solution without a load above t
-among these muscles satisfies
+The largest load is minimal, then the largest of the rest, and so on. Let rho_i a_i be the load of muscle i. Level 1 has
+all muscles, level l the muscles that the levels above have not decided; t is the largest load among them. A combination
+y of the moments proves the level. With p = A^T y, every solution without a load above t among these muscles satisfies
 
     sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)) = R(t).
 

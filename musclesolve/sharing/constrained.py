@@ -297,13 +297,13 @@ def solve_constrained(
             attempt, further = frames.by_ipopt(method)
         else:
             attempt, further = frames.minimize(method)
-        further, found = frames.certified(attempt, further)
-        if newton_first and chosen.symbolic and (left := np.flatnonzero(~found.holds)).size:
+        further, certificate = frames.certified(attempt, further)
+        if newton_first and chosen.symbolic and (left := np.flatnonzero(~certificate.holds)).size:
             again, further[left] = frames.frames(left).by_ipopt(find_solver(SOLVERS[0]))
             attempt.store(left, again)
-            further, found = frames.certified(attempt, further)
+            further, certificate = frames.certified(attempt, further)
         convex = frames.surely_convex
-        claims, notes = store_claims(arrays, which, attempt, found, frames, further, method.name)
+        claims, notes = store_claims(arrays, which, attempt, certificate, frames, further, method.name)
         value[which], multiplier[which], missing[which] = claims
     solution = arrays.to_solution(chosen, method, problem)
     less = {"stationary_only": solution.stationary_only or not convex, "notes": (*solution.notes, *notes)}
@@ -338,7 +338,7 @@ def store_claims(
     arrays: SolutionArrays,
     which: Indices,
     attempt: Attempt,
-    found: Certificate,
+    certificate: Certificate,
     frames: "Constraints",
     further: Array,
     solver: str,
@@ -351,14 +351,14 @@ def store_claims(
         constraints misses, and why the solver ended.
     """
     part = frames.problem
-    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, found, attempt.claim)
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, certificate, attempt.claim)
     against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
     if (failed := np.flatnonzero(np.isin(status, OPEN))).size and frames.constraints:
         proofs = frames.frames(failed).contradiction(attempt.activation[failed])
         proof[failed], against[failed], missing[failed] = proofs
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     solved = is_solved(status)
-    arrays.record(which, attempt, status, found)
+    arrays.record(which, attempt, status, certificate)
     arrays.infeasibility_proof[which] = proof
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity

@@ -348,7 +348,7 @@ def _certify(
     reserve = result.reserve[which]
     y = result.equation_multiplier[which]
     multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
-    found = certify(problem, cost, activation, reserve, multiplier)
+    certificate = certify(problem, cost, activation, reserve, multiplier)
     force = result.activation * full.force_capacity
     error = np.abs(full.equation_error(result.multiplier, force, result.reserve)[which]).max(axis=1)
     scale = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
@@ -356,9 +356,9 @@ def _certify(
     constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
     broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
     missed = np.nan_to_num(np.maximum(error / scale, broken), nan=np.inf)
-    found = replace(found, moment_error=np.maximum(found.moment_error, missed))
-    status, _ = label_frames(problem, reserve, multiplier, found, result.status[which])
+    certificate = replace(certificate, moment_error=np.maximum(certificate.moment_error, missed))
+    status, _ = label_frames(problem, reserve, multiplier, certificate, result.status[which])
     proved = status == Status.INFEASIBLE
     result.status[which] = status
-    result.gap[which] = np.where(proved, np.nan, found.gap)
-    result.moment_error[which] = np.where(proved, np.nan, found.moment_error)
+    result.gap[which] = np.where(proved, np.nan, certificate.gap)
+    result.moment_error[which] = np.where(proved, np.nan, certificate.moment_error)

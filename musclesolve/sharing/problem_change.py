@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import COMPLEX_STEP, Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import unknown_name
 from musclesolve.errors import input_error
@@ -29,7 +29,6 @@ CHANGEABLE = (
 OF_FRAMES = {*PER_FRAME, OF_THE_COST}
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length", "fiber_force_capacity")
 
-COMPLEX_STEP = 1e-30
 DIFFERENCE_STEP = 1e-3  # step of differences, as a share of the arrays that change
 STENCIL_SHARE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
 

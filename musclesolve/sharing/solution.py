@@ -300,14 +300,16 @@ class SolutionArrays:
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
 
-    def record(self, which: AnyArray, attempt: Attempt, status: AnyArray, found: Certificate) -> None:
+    def record(self, which: AnyArray, attempt: Attempt, status: AnyArray, certificate: Certificate) -> None:
         """Record an attempt at some frames, a mask (T,) or numbers, with their statuses (T',) and certificates."""
         solved = is_solved(status)[:, None]
         for name in ("activation", "reserve", "multiplier"):
             getattr(self, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
         self.status[which], self.iterations[which] = status, self.iterations[which] + attempt.iterations
         for name in ("gap", "cost_bound", "moment_error"):
-            getattr(self, name)[which] = np.where(status == Status.INFEASIBLE, np.nan, getattr(found, name))
+            getattr(self, name)[which] = np.where(
+                status == Status.INFEASIBLE, np.nan, getattr(certificate, name)
+            )
 
     def store_levels(self, which: AnyArray | slice, levels: Array) -> None:
         """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""

@@ -204,9 +204,9 @@ def _rest(arrays: SolutionArrays, problem: Problem, cost: Cost, which: Mask) -> 
     part, attempt = problem.frames(which), Attempt.blank(problem.frames(which))
     attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = part.lower, 0.0, 0.0
     attempt.iterations[:] = 0
-    found = certify(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    status = np.where(found.holds, Status.SOLVED, Status.SOLVER_FAILED)
-    arrays.record(which, attempt, status, found)
+    certificate = certify(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    status = np.where(certificate.holds, Status.SOLVED, Status.SOLVER_FAILED)
+    arrays.record(which, attempt, status, certificate)
 
 
 def _attempt(
@@ -246,14 +246,14 @@ def _attempt(
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.where(exact, 0.0, attempt.reserve))
     attempt = replace(attempt, activation=np.clip(attempt.activation, part.lower, part.upper))
-    found = certify(
+    certificate = certify(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
-    found = improve_multipliers(part, cost, attempt, found)
-    found = snap_to_bounds(part, cost, attempt, found)
-    numbers = attempt.reserve, attempt.multiplier, found, attempt.claim
+    certificate = improve_multipliers(part, cost, attempt, certificate)
+    certificate = snap_to_bounds(part, cost, attempt, certificate)
+    numbers = attempt.reserve, attempt.multiplier, certificate, attempt.claim
     status, proof = label_frames(part, *numbers, least=TOLERANCE)
-    arrays.record(which, attempt, status, found)
+    arrays.record(which, attempt, status, certificate)
     if exact.any():
         arrays.infeasibility_proof[which] = proof
     if part.reserve_weight is not None:
@@ -310,7 +310,7 @@ def label_frames(
     problem: Problem,
     reserve: Array,
     multiplier: Array,
-    found: Certificate,
+    certificate: Certificate,
     claim: NDArray[Any],
     least: float = 0.0,
 ) -> tuple[NDArray[np.int8], Array]:
@@ -323,7 +323,7 @@ def label_frames(
     """
     status = np.full(len(claim), Status.SOLVER_FAILED, np.int8)
     status[claim == Status.MAX_ITERATIONS] = Status.MAX_ITERATIONS
-    certified = found.holds
+    certified = certificate.holds
     helped = needs_reserve(reserve, problem.moment).any(axis=1)
     status[certified] = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED)[certified]
     proof = np.full(problem.moment.shape, np.nan)

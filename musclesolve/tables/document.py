@@ -1,7 +1,7 @@
 """Settings in a TOML file: its text with the lines of its keys, and every fault with its line and remedy.
 
-A class of `musclesolve.settings` defines the tables and keys of a file. Unknown and missing tables and keys and wrong
-values are refused.
+A class with `Settings` as its base (tables/settings.py) defines the tables and keys of a file. Unknown and missing
+tables and keys and wrong values are refused.
 
 Drafted and changed files are written as TOML text from values and tables.
 """

@@ -24,7 +24,7 @@ the best certificate: the largest of its gap, misses and their cost, each over i
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +32,22 @@ from musclesolve._util.arrays import Array
 from musclesolve.sharing.kernel.constants import GAP
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.sharing.solver.interior_point import Barrier
+from musclesolve.sharing.solver.motion_steps import (
+    CLOSE,
+    FIRST_LEAST,
+    FIRST_SIGMA,
+    FIRST_SLACK,
+    GOOD_ENOUGH,
+    LEAST_DISTANCE,
+    LEAST_WIDTH,
+    LITTLE_OF_GAP,
+    PATIENCE,
+    SHARE_OF_PULL,
+    STUCK,
+    STUCK_STEPS,
+    TO_BOUNDARY,
+    scales_of_step,
+)
 from musclesolve.trajectory import chain_kernel, step_kernel
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
@@ -55,8 +71,8 @@ class NewtonSystem:
 
     def __init__(self, time: TimeBasis, step: float, moments: int, muscles: int) -> None:
         frames = len(time.first)
-        rows = (time.first, time.value, step * time.rate)
-        self.basis = Basis(*(np.ascontiguousarray(array) for array in rows))
+        value, rate = np.ascontiguousarray(time.value), np.ascontiguousarray(step * time.rate)
+        self.basis = Basis(np.ascontiguousarray(time.first), value, rate)
         self.time, self.shape = time, (frames, moments, muscles)
         self.reach = frames - 1 if frames <= ALL else REACH
         self.share = np.zeros(muscles)
@@ -191,31 +207,14 @@ class NewtonSystem:
 FIRST_FORCE = 0.1  # of every tendon over F0, at the least, to begin with
 FIRST_ACTIVATION = 0.3  # of the distance between their bounds, where activations start
 START_INSIDE = 0.02  # of the distance between its bounds, by which z starts inside of them
-LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
-FIRST_SIGMA, FIRST_LEAST = 0.1, 1e-13
-"""Sigma at the start, over the size of multipliers; the least sigma until the first certificate."""
-LITTLE_OF_GAP = 0.02
-"""Share of the gap of a certificate that the products of multipliers and distances may make up in the end.
-
-Smaller products would cost digits: round-off is multiplied by the ratios of multipliers and distances.
-"""
 WARM_START_DISTANCE = 1e-4
 """Distance from bounds and limits of a start at the optimum of a similar motion."""
-LEAST_DISTANCE = 1e-14  # from a bound, over the largest activation: less is round-off of the unknowns
-LEAST_OMEGA = 1e-4
-UNWEIGHED = 1e-11
-SHARE_OF_PULL = 0.01
-TO_BOUNDARY = 0.995
-GOOD, GOOD_ENOUGH = 1e-3, 1.0
-"""Shares of the certificate's limits with which the method ends: immediately, and after steps without improvement."""
-PATIENCE = 4
+GOOD = 1e-3  # share of the limits of the certificate that ends the method at once
 CENTRAL, AHEAD, CENTRAL_FROM = (0.3, 3.0), 0.5, 1e-3
 """The range of products over sigma omega, how much farther than its length a step is aimed at, and the sigma over the
 size of multipliers from which on.
 """
-CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
 NEARLY = 1e4  # a share of the limits from which on steps without convexity are tried
-STUCK, STUCK_STEPS = 0.02, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +259,7 @@ class BandedInteriorPoint:
         method = MotionInteriorPoint(problem, cost)
         return self.run(method, method.near(near), Certifier(problem, cost))
 
-    def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Any) -> MotionAttempt:
+    def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Certifier) -> MotionAttempt:
         """The best attempt of an interior point from its first iterate, by the `certificate` of its certifier."""
         with np.errstate(all="ignore"):
             best, worst = method.attempt(x, 0), np.inf
@@ -272,9 +271,9 @@ class BandedInteriorPoint:
                 """Certify an iterate, and keep it if it is the best one."""
                 nonlocal best, worst, least, since
                 attempt = method.attempt(x, iteration)
-                found = certifier.certificate(attempt)
-                share = float(found.worst.max())
-                enough = LITTLE_OF_GAP * GAP * float(found.unit.sum()) / method.size_of_products(x)
+                certificate = certifier.certificate(attempt)
+                share = float(certificate.worst.max())
+                enough = LITTLE_OF_GAP * GAP * float(certificate.unit.sum()) / method.size_of_products(x)
                 least = max(enough, floor) if 0.0 < enough < np.inf else least
                 since += 1
                 if not share < worst:
@@ -331,13 +330,13 @@ class Linearized:
         system, terms = self.system, self.terms
         of_y = np.zeros_like(terms.missing) if of_y is None else of_y
         decays = np.ascontiguousarray(self.limits.e_a[:, 0]), np.ascontiguousarray(self.limits.e_d[:, 0])
-        known = system.basis, system.time.rate, terms, *decays, self.ratio, self.excess, push
+        linearized = system.basis, system.time.rate, terms, *decays, self.ratio, self.excess, push
         right = np.empty_like(of_y)
-        step_kernel.RIGHT_SIDE.load()(*known, of_y, right, np.empty((3, right.shape[1])))
+        step_kernel.RIGHT_SIDE.load()(*linearized, of_y, right, np.empty((3, right.shape[1])))
         d_c, d_multiplier = system.solve(right, self.short, enough)
         d_z, d_a, balance = (np.empty_like(right) for _ in range(3))
         dx, dk = np.empty_like(push), np.empty_like(push)
-        least = step_kernel.CHANGES.load()(*known, d_c, barrier.x, barrier.k, d_z, d_a, dx, dk, balance)
+        least = step_kernel.CHANGES.load()(*linearized, d_c, barrier.x, barrier.k, d_z, d_a, dx, dk, balance)
         return Move(d_c, d_z, d_a, d_multiplier, balance, dx, dk, least)
 
     def response(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> "Move":
@@ -404,7 +403,7 @@ class MotionInteriorPoint:
         room = START_INSIDE * np.minimum(self.high - self.low, 1.0)
         c = basis.coefficients(np.clip(z, self.low + room, self.high - room))
         z = basis.values(c)
-        slack = np.maximum(problem.activation_limits.slack(a), 0.01)
+        slack = np.maximum(problem.activation_limits.slack(a), FIRST_SLACK)
         missing = problem.activation_limits.slack(a) - slack
         if self.compliance.any():
             # expected multipliers: those of reserves for the initial shortage of the moments, if large
@@ -514,13 +513,8 @@ class MotionInteriorPoint:
         if linear is None:
             return None
 
-        # omega, near the end: the largest marginal cost of a muscle's activation in the motion; so a muscle whose
-        # multipliers are small gets as near to its bounds as one whose multipliers are large
-        omega = x.omega
-        if x.sigma <= UNWEIGHED * self.size:
-            terms = linear.terms
-            largest = (np.abs(terms.slope_a) + np.abs(x.balance * terms.capacity)).max(axis=0)
-            omega = np.maximum(largest, LEAST_OMEGA * largest.max())
+        marginal = np.abs(linear.terms.slope_a) + np.abs(x.balance * linear.terms.capacity)
+        omega = scales_of_step(x.omega, x.sigma, self.size, marginal)
         central = x.sigma <= CENTRAL_FROM * self.size and not self.system.share.any()
         move, t, sigma = self.predict_and_correct(linear, x.barrier, omega, least, central)
         a = x.a + t * move.a

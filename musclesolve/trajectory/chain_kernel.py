@@ -19,11 +19,12 @@ Solutions and blocks run over time with all muscles side by side (lanes), in vec
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.compiled_code import compiled, on_disk, tuple_of, types_of
 
 HALF = 3
@@ -33,9 +34,9 @@ HALF = 3
 class Basis(NamedTuple):
     """The arrays of `TimeBasis`: first (T,), value and rate (T, 3)."""
 
-    first: Any
-    value: Any
-    rate: Any
+    first: Indices
+    value: Array
+    rate: Array
 
 
 class Nodes(NamedTuple):
@@ -47,13 +48,13 @@ class Nodes(NamedTuple):
     the next one.
     """
 
-    zz: Any
-    zy: Any
-    yy: Any
-    by_z: Any
-    by_y: Any
-    limit: Any
-    beside: Any
+    zz: Array
+    zy: Array
+    yy: Array
+    by_z: Array
+    by_y: Array
+    limit: Array
+    beside: Array
 
 
 GROWTH = 4.0
@@ -63,7 +64,7 @@ LEAST_PIVOT, ROUND_OFF = 1e-15, 1e-13
 
 
 @compiled
-def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Any) -> None:
+def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Array) -> None:
     """The band (T, 4) of H of muscle i: sums over frames of second derivatives times the rows of the basis.
 
     This share of the negative eigenvalue of a frame is removed: the sum is convex for share 1.
@@ -101,7 +102,7 @@ def convex(zz: float, zy: float, yy: float, share: float) -> tuple[float, float,
 
 
 @compiled
-def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
+def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Array) -> None:
     """Add the terms that couple the activations of frames t and t + 1."""
     beside = nodes.beside[i, t]
     if beside == 0.0:
@@ -119,7 +120,7 @@ def _add_beside(basis: Basis, nodes: Nodes, i: int, t: int, band: Any) -> None:
 
 
 @compiled
-def factor_chain(band: Any, shift: float, out: Any) -> int:
+def factor_chain(band: Array, shift: float, out: Array) -> int:
     """The factors L and D with L D L^T = H + shift diag(H), (T, 4), in place.
 
     Returns the number of negative pivots, -1 if one vanishes.
@@ -142,7 +143,7 @@ def factor_chain(band: Any, shift: float, out: Any) -> int:
 
 
 @compiled
-def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, out: Any) -> float:
+def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Array, out: Array) -> float:
     """Factors of H, made convex as far as necessary; returns the removed share, inf if all attempts fail.
 
     before: the share in the previous step; trial shares grow fourfold up to 1; then increasing multiples of the
@@ -168,7 +169,7 @@ def factor_convex(basis: Basis, nodes: Nodes, i: int, before: float, band: Any, 
 
 
 @compiled
-def solve_chains(lanes: Any, x: Any) -> None:
+def solve_chains(lanes: Array, x: Array) -> None:
     """Replace x (T, n) by (L D L^T)^-1 x of all muscles, side by side."""
     frames, muscles = x.shape
     for j in range(frames):
@@ -185,7 +186,7 @@ def solve_chains(lanes: Any, x: Any) -> None:
 
 
 @compiled
-def inverse_row(lanes: Any, j: int, width: int, inverse: Any) -> None:
+def inverse_row(lanes: Array, j: int, width: int, inverse: Array) -> None:
     """The entries (j, j + q), q < width, of X = (L D L^T)^-1 of all muscles, from the three rows below.
 
     From L^T X = D^-1 L^-1, whose upper triangle is the diagonal 1 / d_j:  X_jk = [j = k] / d_j - sum_p L_j+p,j X_j+p,k
@@ -208,7 +209,7 @@ def inverse_row(lanes: Any, j: int, width: int, inverse: Any) -> None:
 
 @compiled
 def blocks_of_frame(
-    basis: Basis, lever: Any, t: int, reach: int, inverse: Any, row: Any, work: Any, band: Any
+    basis: Basis, lever: Array, t: int, reach: int, inverse: Array, row: Array, work: Array, band: Array
 ) -> None:
     """The blocks of S between frame t and the frames t + q, into the columns of frame t of the band.
 
@@ -247,7 +248,7 @@ def blocks_of_frame(
 
 
 @compiled
-def pull_back(basis: Basis, lever: Any, multiplier: Any, out: Any, row: Any) -> None:
+def pull_back(basis: Basis, lever: Array, multiplier: Array, out: Array, row: Array) -> None:
     """Z^T A_i^T x of all muscles, (T, n), for multipliers x (T, m); row: (n,)."""
     frames, moments, muscles = lever.shape
     out[:, :] = 0.0
@@ -267,7 +268,7 @@ def pull_back(basis: Basis, lever: Any, multiplier: Any, out: Any, row: Any) -> 
 
 
 @compiled
-def moments_of(basis: Basis, lever: Any, c: Any, out: Any, row: Any) -> None:
+def moments_of(basis: Basis, lever: Array, c: Array, out: Array, row: Array) -> None:
     """The sum of A_i Z c_i, (T, m), for coefficients c (T, n); row: (n,)."""
     frames, moments, muscles = lever.shape
     for t in range(frames):
@@ -294,12 +295,12 @@ def factor_as_is(basis, nodes, band, out):
     negative = 0
     for i in range(out.shape[0]):
         assemble_chain(basis, nodes, i, 0.0, band)
-        found, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
-        while found < 0 and shift < 1e4 * ROUND_OFF:
-            found, shift = factor_chain(band, shift, out[i]), GROWTH * shift
-        if found < 0:
+        count, shift = factor_chain(band, 0.0, out[i]), ROUND_OFF
+        while count < 0 and shift < 1e4 * ROUND_OFF:
+            count, shift = factor_chain(band, shift, out[i]), GROWTH * shift
+        if count < 0:
             return -1
-        negative += found
+        negative += count
     return negative
 
 

@@ -362,13 +362,13 @@ class CoupledMotion:
         """The result with weights of reserves (T, m); solved if the certificate of every frame holds."""
         problem = self.problem.with_arrays(reserve_weight=weight)
         of_frames = MotionCertifier(problem, self.limits, self.cost).of_frames(attempt)
-        found = of_frames.joined()
+        certificate = of_frames.joined()
         result = self._unsolved(Status.SOLVER_FAILED, np.full_like(problem.moment, np.nan))
         arrays, activation = result.arrays, attempt.activation
-        arrays.gap[:], arrays.moment_error[:] = found.gap, found.moment_error
+        arrays.gap[:], arrays.moment_error[:] = certificate.gap, certificate.moment_error
         arrays.reserve_weight = weight
         arrays.iterations.fill(attempt.iterations)
-        if not found.holds.all():
+        if not certificate.holds.all():
             return result
         arrays.activation, arrays.multiplier = activation, attempt.multiplier
         arrays.reserve = attempt.multiplier * _compliance(problem)

@@ -17,10 +17,11 @@ where r_z and r_a are the slopes of the Lagrangian less the pushes of the bounds
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import types
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.compiled_code import on_disk, types_of
 from musclesolve.trajectory.chain_kernel import BASIS, MESSAGE
 
@@ -28,15 +29,15 @@ from musclesolve.trajectory.chain_kernel import BASIS, MESSAGE
 class Terms(NamedTuple):
     """The linearized conditions, (T, n) each: g, u, v, L_za, L_ya, L_aa, slopes by z and a without terms in mu, E."""
 
-    capacity: Any
-    by_z: Any
-    by_y: Any
-    za: Any
-    ya: Any
-    aa: Any
-    slope_z: Any
-    slope_a: Any
-    missing: Any
+    capacity: Array
+    by_z: Array
+    by_y: Array
+    za: Array
+    ya: Array
+    aa: Array
+    slope_z: Array
+    slope_a: Array
+    missing: Array
 
 
 def right_side(basis, rate, terms, e_a, e_d, ratio, excess, push, of_y, out, work):

@@ -205,7 +205,7 @@ def given_codes() -> Iterator[tuple[str, str]]:
         )
     for path, node, name in calls():
         for word in node.keywords:
-            if word.arg == "code" and name not in ("Finding", "collect_errors"):
+            if word.arg == "code" and name != "Finding":
                 yield from ((f"{place(path)}:{node.lineno}", text) for text in texts(word.value))
     for path, function in functions():
         given = function.args
@@ -215,7 +215,7 @@ def given_codes() -> Iterator[tuple[str, str]]:
             *zip(given.kwonlyargs, given.kw_defaults, strict=True),
         ]
         for each, default in pairs:
-            if each.arg == "code" and default is not None and function.name != "collect_errors":
+            if each.arg == "code" and default is not None:
                 yield from ((f"{place(path)}:{function.lineno}", text) for text in texts(default))
 
 

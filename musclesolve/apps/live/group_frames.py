@@ -78,7 +78,7 @@ class GroupFrames:
             emg=None if expected is None else expected[self.columns].reshape(count, -1),
         )
         self.largest_arm = np.fmax(self.largest_arm, largest_size(part.state.moment_arm[:, part.rows]))
-        part = replace(part, whole={"largest_arm": self.largest_arm})
+        part = replace(part, of_all_frames={"largest_arm": self.largest_arm})
         shared = share_part(part, sharing, self.problem)
         self.problem = shared.problem
         return shared, loads.forces(shared.tension).reshape(-1, 3)

@@ -1,9 +1,9 @@
 """Forward dynamics with contact: several models in one simulation, whose surfaces touch each other and the ground.
 
-All models, contacts and straps are one system of differential equations (`World`). Between events
-the motion is computed as by `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of
-approach is stored for the law of contact (Silva 2003, 4.3), and the integrator restarts. The speed is deleted when the
-surfaces have parted.
+All models, contacts and straps are one system of differential equations (`World`). Between events the motion is
+computed as by `simulate`. A contact begins where a gap becomes zero: there the step ends, the speed of approach is
+stored for the law of contact (Silva 2003, 4.3), and the integrator restarts. The speed is deleted when the surfaces
+have parted.
 """
 
 from collections.abc import Mapping, Sequence

@@ -103,9 +103,9 @@ def neglected_share(
     axes = model.tree.axes(motion.q)
     for index, dof in enumerate(model.topology.dof_names[: model.tree.joint_count]):
         terms = intersegmental_moment(model, motion, segments, wrenches, dof).about(axes[:, index])
-        whole = np.linalg.norm(terms["total"])
-        rest = np.linalg.norm(terms["linear"] + terms["angular"])
-        shares[dof] = float(rest / whole) if whole > 0.0 else 0.0
+        total = np.linalg.norm(terms["total"])
+        omitted = np.linalg.norm(terms["linear"] + terms["angular"])
+        shares[dof] = float(omitted / total) if total > 0.0 else 0.0
     return shares
 
 
@@ -168,9 +168,9 @@ class MomentsByRoute(dict[str, Array]):
         names, largest = list(self), max(np.abs(moment).max() for moment in self.values())
         scale = largest if largest > 0.0 else 1.0
         return {
-            (one, other): float(np.abs(self[one] - self[other]).max() / scale)
-            for i, one in enumerate(names)
-            for other in names[i + 1 :]
+            (first, second): float(np.abs(self[first] - self[second]).max() / scale)
+            for i, first in enumerate(names)
+            for second in names[i + 1 :]
         }
 
 

@@ -29,10 +29,10 @@ def balanced(residual: Array, limit: float) -> Mask:
     A frame in which a foot was not measured has no residual. It gets the verdict of most other frames: errors of
     masses, plates or clocks apply to it, too. Less than a tenth of the frames judges no others.
     """
-    known, beyond = np.isfinite(residual), residual > limit
-    judges = known.sum() >= max(0.1 * known.size, 1)
-    most_fail = bool(judges) and float(beyond[known].mean()) > 0.5
-    return np.where(known, ~beyond, not most_fail)
+    measured, beyond = np.isfinite(residual), residual > limit
+    judges = measured.sum() >= max(0.1 * measured.size, 1)
+    most_fail = bool(judges) and float(beyond[measured].mean()) > 0.5
+    return np.where(measured, ~beyond, not most_fail)
 
 
 def balance_limit(force: Array, weight: float) -> float:

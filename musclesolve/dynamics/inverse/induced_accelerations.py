@@ -10,19 +10,19 @@ with the generalized forces Q_i of muscles, gravity, velocities and joint moment
 reactions f. The rows J are the accelerations of the feet at the ground. Each force Q_i alone in these equations gives
 its acceleration du_i/dt and its ground reaction f_i:
 
-    f_i = (J M^-1 J^T)^-1 (c_i - J M^-1 Q_i),      du_i/dt = M^-1 (Q_i + J^T f_i)      (Zajac and Gordon 1989, Exerc
-    Sport Sci Rev 17:187-230)
+    f_i = (J M^-1 J^T)^-1 (c_i - J M^-1 Q_i),      du_i/dt = M^-1 (Q_i + J^T f_i)
 
-c is the acceleration of the constraint rows in the recorded motion and belongs to the part `motion`; for all other
-parts c_i = 0: the ground is at rest. For every contact model the parts add up to the recorded accelerations, and their
-ground reactions to the measured ones; the share of each part depends on the model. A foot touches the ground where its
-vertical force exceeds LOADED_FROM_N. Contact models:
+(Zajac and Gordon 1989, Exerc Sport Sci Rev 17:187-230). c is the acceleration of the constraint rows in the recorded
+motion and belongs to the part `motion`; for all other parts c_i = 0: the ground is at rest. For every contact model the
+parts add up to the recorded accelerations, and their ground reactions to the measured ones; the share of each part
+depends on the model. A foot touches the ground where its vertical force exceeds LOADED_FROM_N. Contact models:
 
     rocker   the point of the foot at the center of pressure has no acceleration, and the foot neither rolls about its
-    long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel or the
-    toes point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it.
-    The moment about it that was measured is a part of its own, `free_moment` foot     the whole foot has no linear and
-    no angular acceleration (six rows)
+             long axis nor turns about the vertical (five rows): it turns forward and backward alone, as over the heel
+             or the toes
+    point    the point at the center of pressure has no acceleration (three rows); the foot turns freely about it. The
+             moment about it that was measured is a part of its own, `free_moment`
+    foot     the whole foot has no linear and no angular acceleration (six rows)
 
 The load of a joint, the force and the moment about its center that the bodies beyond it receive from the bodies before
 it and from the muscles between, follows from the accelerations and the ground reactions of each part:

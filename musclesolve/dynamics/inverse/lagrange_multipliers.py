@@ -6,7 +6,7 @@ the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd (co
 
 There may be more rows than coordinates: a revolute joint of a shared point and a shared vector has six rows for five
 constraints. The multipliers then are not unique: the choice of minimum norm depends on how the rows are scaled
-(correction B10). The force and the moment on the body by all rows of one joint, Phi_q^T lambda, do not depend on the
+(correction B10). The force and the moment on a body by all rows of one joint, -Phi_q^T lambda, do not depend on the
 scaling.
 
 A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The

@@ -17,8 +17,8 @@ Where plates measured a foot, its reactions are known: the other foot supplies t
 forces of the foot continue the measured ones smoothly.
 
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
-where one of the weights is halved or doubled, but for the moments of the feet. The level of
-the floor and the velocity of a belt follow from the motion of the soles.
+where one of the weights is halved or doubled, but for the moments of the feet. The level of the floor and the velocity
+of a belt follow from the motion of the soles.
 
 Over a whole motion (`BandedProgram`) a frame is coupled with the next two frames, and bounds hold frame by frame:
 minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with

@@ -20,9 +20,9 @@ which all external forces are known, the others in all frames. s is the size of 
 have little content beyond the cut-off frequency w to which the motion was filtered. y is a spline of the fifth degree
 with knots dense enough for all frequencies of the motion: a coarse spline answers fast parts by a wrong change at low
 frequencies. f is the relative error of the mass of the body, with b = sum m (a - g) and its moment: a mass that the
-forces contradict must not bend the motion. The factor is computed and not applied.
-A body of any kind has it: `ChangingBody` is its protocol. `NaturalBody` is a model of natural coordinates; an
-OpenSim model is one in `models.opensim.reduced_residual`.
+forces contradict must not bend the motion. The factor is computed and not applied. A body of any kind has it:
+`ChangingBody` is its protocol. `NaturalBody` is a model of natural coordinates; an OpenSim model is one in
+`models.opensim.reduced_residual`.
 
 OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) serves the same purpose: there a forward
 simulation tracks the motion with residual actuators of limited strength.

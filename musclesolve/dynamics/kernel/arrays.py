@@ -7,7 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 
 WORK = 47
-"""Length of the work array of `separation`."""
+"""Length of the work array of `contact.between`."""
 SINGULAR, UNSETTLED = -1, -2
 """Returned in place of the number of iterations: the matrix is not positive definite; the solution still moves."""
 ACCELERATE, RETURN, HOLD = 0, 1, 2

@@ -2,8 +2,7 @@
 
 A point at r on a frame of the tree has the velocity v = w x r + u and the acceleration alpha x r + w x v + b. w and
 alpha are angular velocity and acceleration of the frame, u the velocity of its material point at the global origin, and
-b = du/dt. Beyond a
-joint with axes a through o and speeds s
+b = du/dt. Beyond a joint with axes a through o and speeds s
 
     w_c = w_p + sum a s,    alpha_c = alpha_p + sum (a ds/dt + w_p x a s)
     u_c = u_p - (w_c - w_p) x o,    b_c = b_p - (alpha_c - alpha_p) x o - (w_c - w_p) x do/dt

@@ -96,7 +96,7 @@ class Dof:
 class Topology:
     """A tree of rigid bodies in natural coordinates; `dofs` lists the joint ones, parents before children.
 
-    The positions by name (`slot`, `body_index`, `frame_index`, `dof_index`) refuse an unknown name with an InputError.
+    The positions by name (`slot`, `body_index`, `dof_index`, `joint_index`) refuse an unknown name with an InputError.
     """
 
     name: str

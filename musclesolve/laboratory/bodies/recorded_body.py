@@ -123,7 +123,7 @@ class RecordedBody:
             parts = tuple(replace(part, source_frames=source) for part in self.parts.made(some))
             if reads_all_frames(self.sharing.cost):
                 pairs = zip(parts, self.parts.largest_arms, strict=True)
-                parts = tuple(replace(part, whole={"largest_arm": arm}) for part, arm in pairs)
+                parts = tuple(replace(part, of_all_frames={"largest_arm": arm}) for part, arm in pairs)
         else:
             parts = tuple(part.frames(some, loaded=True) for part in self.parts)
         return replace(

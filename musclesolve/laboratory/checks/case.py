@@ -292,7 +292,7 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
 
 
 def finding_of_failure(
-    error: Exception, what: str, case: Case | None = None, code: str = "refused", severity: Severity = "error"
+    error: Exception, what: str, case: Case | None, code: str, severity: Severity = "error"
 ) -> Finding:
     """Return the finding of an exception that an action raised.
 
@@ -312,11 +312,11 @@ def finding_of_failure(
 
 @contextmanager
 def collect_errors(findings: list[Finding], what: str, case: Case | None = None) -> Iterator[None]:
-    """Turn every exception into a finding and continue; arguments as for `finding_of_failure`."""
+    """Turn every exception into a finding and continue; what, case: as in `finding_of_failure`."""
     try:
         yield
     except Exception as error:
-        findings.append(finding_of_failure(error, what, case))
+        findings.append(finding_of_failure(error, what, case, "refused"))
 
 
 def refusal(code: str, test: Callable[[], object]) -> Iterator[Finding]:

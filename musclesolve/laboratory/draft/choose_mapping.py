@@ -637,26 +637,37 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
 
 def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     """The tables that state what the markers mean."""
-    by_set: list[Line] = []
+    tables = (_set_table(choice), _mapping_table(choice), *_cluster_tables(choice))
+    return tuple(table for table in tables if table.lines or table.about or table.todos)
+
+
+def _set_table(choice: MarkerChoice) -> DraftTable:
+    """The table [markers]: the set and the person, and what is guessed."""
+    lines: list[Line] = []
     described: tuple[str, ...] = ()
     if choice.set is not None:
         chosen = marker_sets()[choice.set]
         count = sum(name in choice.resolved for name in chosen.mapping)
-        known = (
+        source = (
             f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve list markers {choice.set}"
         )
         todo = "check the markers: their names are numbers, and other programs count in another order"
-        by_set.append(Line("set", choice.set, known, todo if choice.numbered else ""))
+        lines.append(Line("set", choice.set, source, todo if choice.numbered else ""))
         described = (f"By the names of the markers: {chosen.description}.",)
     if choice.person is not None:
         todo = f"check whose markers are meant: the file also has markers of {', '.join(choice.persons[1:])}"
-        by_set.append(Line("person", choice.person, "most markers", todo))
+        lines.append(Line("person", choice.person, "most markers", todo))
     if choice.guessed:
         todo = (
             f"check the markers of {', '.join(choice.guessed)}: their names say nothing, they are guessed by their "
             "places on the standing subject; take what is right off the list"
         )
-        by_set.append(Line("guessed", list(choice.guessed), "", todo))
+        lines.append(Line("guessed", list(choice.guessed), "", todo))
+    return DraftTable("markers", tuple(lines), described)
+
+
+def _mapping_table(choice: MarkerChoice) -> DraftTable:
+    """The table [mapping]: the landmarks with their markers, and the landmarks whose markers are to be entered."""
     guessed = dict.fromkeys(choice.guessed, "guessed by its place")
     lone = {
         name: f"check {name}: of the markers ahead on this foot only the name of {choice.mapping[name]} is known"
@@ -668,8 +679,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
     reasons = Counter(choice.missing.values())
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
-        others = list(landmark.instead)
-        what = landmark.description + (f" (or map {', or '.join(others)})" if others else "")
+        instead = list(landmark.instead)
+        what = landmark.description + (f" (or map {', or '.join(instead)})" if instead else "")
         if near := choice.near.get(name, ())[:MOST_NEAR]:
             reason += "; near there: " + "; ".join(f"{marker}, {choice.places[marker]}" for marker in near)
         todo = f"enter the marker of {name}, {what}: {reason}"
@@ -683,14 +694,20 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         if count > MOST_ALIKE
         and (names := [n for n, why in choice.missing.items() if why == reason and not choice.near.get(n)])
     ]
-    about = []
+    about = _about_markers(choice) if lines or choice.set is None else ()
+    return DraftTable("mapping", tuple(lines), about, "; ".join(alike))
+
+
+def _about_markers(choice: MarkerChoice) -> tuple[str, ...]:
+    """Sentences on the names of the markers, on those without a meaning, and on those left out."""
+    about = list[str]()
     if choice.set is None:
         about.append(
             "Landmarks by the words in the names of the markers: no bundled set fits (musclesolve list markers)."
         )
         if choice.vocabulary:
             about.append(f"Most names belong to: {choice.vocabulary}.")
-    elif lines:
+    else:
         about.append("What the set does not know, by the words in the names of the markers.")
     if choice.leftover and choice.set is None:
         left, more = ", ".join(choice.leftover[:MOST_NAMES]), len(choice.leftover) > MOST_NAMES
@@ -701,12 +718,12 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         about.append(
             f"Left out, because the motion shows their markers in too few frames: {', '.join(choice.seldom)}."
         )
-    tables = [
-        DraftTable("markers", tuple(by_set), described),
-        DraftTable(
-            "mapping", tuple(lines), tuple(about) if lines or choice.set is None else (), "; ".join(alike)
-        ),
-    ]
+    return tuple(about)
+
+
+def _cluster_tables(choice: MarkerChoice) -> list[DraftTable]:
+    """The tables of clusters, of the markers that they carry, and of joints that the clusters show by their motion."""
+    tables = list[DraftTable]()
     if choice.clusters:
         distances = (
             "Markers that keep their distances in the motion, and those that they have in the standing trial."
@@ -723,4 +740,4 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         why = "No markers on epicondyles or malleoli: the movement of the clusters shows axis and center."
         by_motion = dict.fromkeys(choice.functional, FUNCTIONAL)
         tables.append(DraftTable("joint_centers", lines_of(by_motion), (why,)))
-    return tuple(table for table in tables if table.lines or table.about or table.todos)
+    return tables

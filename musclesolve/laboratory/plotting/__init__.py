@@ -7,8 +7,8 @@
         figure.savefig("soleus.pdf")
 
 `save_figures` draws all figures of a result into a folder. Muscle pages of a column show a muscle of each group, all
-others every muscle; `page_style(muscles=("soleus", "hamstrings"))` chooses.
-Every figure of figures.toml is a function by its name.
+others every muscle; `page_style(muscles=("soleus", "hamstrings"))` chooses. Every figure of figures.toml is a function
+by its name.
 """
 
 from musclesolve._util import lazy_names

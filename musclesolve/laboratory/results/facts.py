@@ -48,7 +48,7 @@ from musclesolve.muscles.strength import achilles_muscles
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 from musclesolve.sharing.status import is_solved
 
-Said = TypeVar("Said")
+Decision = TypeVar("Decision")
 FULL = 0.99
 """Activation from which a muscle works at its limit."""
 SHORTEST_CARRIED = 0.5
@@ -330,16 +330,16 @@ class AtLimit:
     share: float  # of the valid frames of its leg
 
 
-def once(rule: "Callable[[Facts], Said]") -> "Callable[[Facts], Said]":
-    """Decorator of a rule on facts, such as a verdict: it is applied once to the facts, which keep what it says."""
+def once(rule: "Callable[[Facts], Decision]") -> "Callable[[Facts], Decision]":
+    """Decorator of a rule on facts, such as a verdict: it is applied once to the facts, which keep what it decides."""
 
     @wraps(rule)
-    def said(facts: Facts) -> Said:
-        if rule.__qualname__ not in facts.said:
-            facts.said[rule.__qualname__] = rule(facts)
-        return cast(Said, facts.said[rule.__qualname__])
+    def applied(facts: Facts) -> Decision:
+        if rule.__qualname__ not in facts.decisions:
+            facts.decisions[rule.__qualname__] = rule(facts)
+        return cast(Decision, facts.decisions[rule.__qualname__])
 
-    return said
+    return applied
 
 
 TOGETHER = 4096
@@ -347,11 +347,11 @@ TOGETHER = 4096
 
 
 class Facts:
-    """Facts of a result of `run` or `share`, and what rules say of them (`once`)."""
+    """Facts of a result of `run` or `share`, and what rules decide on them (`once`)."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self.result = result
-        self.said = dict[str, Any]()
+        self.decisions = dict[str, Any]()
 
     @cached_property
     def legs(self) -> dict[str, LegFacts]:

@@ -15,9 +15,9 @@ The verdict on a leg is the worst that applies:
     usable          none of these
 
 The verdict on the trial is the worst of its legs; it is usable with care where one leg is usable and an error, or
-frames without a solution, spoil the other.
-One reason, the first in the order of remedies, stands beside a verdict (`Judgement.use`).
-Consequences of an error are no separate findings: a leg with an error has the findings of the first kind alone.
+frames without a solution, spoil the other. One reason, the first in the order of remedies, stands beside a verdict
+(`Judgement.use`). Consequences of an error are no separate findings: a leg with an error has the findings of the first
+kind alone.
 """
 
 from collections import Counter

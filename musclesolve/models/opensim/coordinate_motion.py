@@ -1,10 +1,10 @@
 """The coordinates of an OpenSim model over time: read from a file or a table, filtered, differentiated.
 
-Coordinates beyond the range to which the model clamps them: OpenSim's inverse kinematics keeps a clamped coordinate
-in its range. OpenSim's analyses of a given motion take the values of the file, as does this module (OpenSim 4.6,
-MuscleAnalysis of an elbow beyond its range: the same length with and without the clamp). The
-model was not built for motions beyond the range: paths, splines of coupled motions and wraps are extrapolated there,
-and moment arms may be implausible.
+Coordinates beyond the range to which the model clamps them: OpenSim's inverse kinematics keeps a clamped coordinate in
+its range. OpenSim's analyses of a given motion take the values of the file, as does this module (OpenSim 4.6,
+MuscleAnalysis of an elbow beyond its range: the same length with and without the clamp). The model was not built for
+motions beyond the range: paths, splines of coupled motions and wraps are extrapolated there, and moment arms may be
+implausible.
 """
 
 from collections.abc import Collection, Mapping, Sequence

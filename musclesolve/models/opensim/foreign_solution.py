@@ -135,41 +135,95 @@ def read_foreign_solution(
     if quantity is not None:
         check_choice(quantity, "quantity", QUANTITIES)
     table = _read_columns(path) if suffix_of(path) in (".csv", ".tsv") else read_mot(path)
-    found: dict[str, dict[str, Array]] = {
-        name: {} for name in ("plain", *dict.fromkeys(_WORDS.values()), "actuator")
-    }
-    coordinate_of, left_out, loads, fiber_states = dict[str, str](), list[str](), 0, False
+    columns = _sorted_columns(table, model)
+    by_kind, header = columns.by_kind, _header(path)
+    if plain := by_kind.pop("plain"):
+        title = header.partition("\n")[0].strip()
+        _check_plain(path, title, quantity)
+        by_kind[_kind_of_plain(plain, title, quantity)].update(plain)
+    for name, values in by_kind["control"].items():  # muscles without activation dynamics
+        by_kind["activation"].setdefault(name, values)
+    if not any(by_kind[kind] for kind in ("force", "activation", "normalized_force")):
+        raise file_error(
+            "missing_column",
+            path,
+            f"no column is a muscle of the model {model.name}: there are {few(table.names, 8)}",
+            f"columns such as {few(model.muscles, 4)} or /forceset/{next(iter(model.muscles), 'NAME')}/activation",
+            "give a table of muscle forces or activations of this model",
+        )
+    notes, left_out = list(table.sentences), columns.left_out
+    if columns.loads:
+        notes.append(
+            f"{columns.loads} columns of external loads are not read: the loads are part of the problem."
+        )
+    if left_out:
+        notes.append(f"Columns that are neither muscle, coordinate nor actuator: {few(left_out, 6)}.")
+    program = _program(header, table)
+    return ForeignSolution(
+        path,
+        program,
+        table.time,
+        **by_kind,
+        coordinate_of=columns.coordinate_of,
+        fiber_states=columns.fiber_states,
+        states_elastic=program == OWN and f"{ELASTIC} tendons" in header,
+        left_out=tuple(left_out),
+        notes=tuple(notes),
+    )
+
+
+@dataclass
+class _Columns:
+    """The columns of a table by what they are.
+
+    by_kind: kind of number -> name -> column (T,). coordinate_of: actuator -> its coordinate, "" of the root. loads:
+    number of columns of external loads; fiber_states: whether there are states of fibers.
+    """
+
+    by_kind: dict[str, dict[str, Array]]
+    coordinate_of: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    loads: int = 0
+    fiber_states: bool = False
+
+
+def _sorted_columns(table: Table, model: OpenSimModel) -> _Columns:
+    """The columns of a table by the names of a model; refuses a name that occurs twice."""
+    columns = _Columns({name: {} for name in ("plain", *dict.fromkeys(_WORDS.values()), "actuator")})
     for column, values in zip(table.names, table.values.T, strict=True):
         name, word = _parts(column)
         kind = _WORDS.get(word, "")
         if column.endswith("/fiber_length"):
-            fiber_states = True
+            columns.fiber_states = True
             continue
         if name in model.muscles and kind not in ("value", "speed"):
             kind = kind or ("control" if column.startswith("/") else "plain")
         elif name in model.coordinates and kind in ("value", "speed"):
             pass
         elif _LOAD.search(name):
-            loads += 1
+            columns.loads += 1
             continue
         elif not word and (name in ROOT or (moved := _coordinate_of(name, model)) or name in model.actuators):
-            kind, coordinate_of[name] = "actuator", "" if name in ROOT else moved
+            kind, columns.coordinate_of[name] = "actuator", "" if name in ROOT else moved
         else:
-            left_out.append(column)
+            columns.left_out.append(column)
             continue
-        if name in found[kind] or column in table.repeated:
+        if name in columns.by_kind[kind] or column in table.repeated:
             again = table.repeated.get(column, f"the second time as '{column}'")
             raise file_error(
                 "duplicate_name",
-                path,
+                table.path,
                 f"{name} occurs twice: {again}",
                 "one column for each muscle, coordinate and actuator",
                 "remove one of them",
             )
-        found[kind][name] = values
-    plain, header = found.pop("plain"), _header(path)
-    title = header.partition("\n")[0].strip()
-    if plain and title == "controls":
+        columns.by_kind[kind][name] = values
+    return columns
+
+
+def _check_plain(path: Path, title: str, quantity: str | None) -> None:
+    """Refuse tables of CMC and CEINMS whose plain muscle columns are neither forces nor activations."""
+    if title == "controls":
         raise file_error(
             "bad_value",
             path,
@@ -177,7 +231,7 @@ def read_foreign_solution(
             "forces or activations",
             "give NAME_Actuation_force.sto, which CMC writes beside it",
         )
-    if plain and quantity is None and _OF_CEINMS.match(path.stem):
+    if quantity is None and _OF_CEINMS.match(path.stem):
         raise file_error(
             "bad_value",
             path,
@@ -186,41 +240,15 @@ def read_foreign_solution(
             "give MuscleForces.sto, MuscleTendonForces.sto or Activations.sto, which CEINMS writes beside it; "
             "if the table has forces or activations, state it with --quantity",
         )
-    if plain:
-        largest = max(
-            float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values()
-        )
-        of_activations = largest <= LARGEST_ACTIVATION and title not in _TITLES_OF_FORCES
-        if quantity is not None:
-            of_activations = quantity == ACTIVATIONS
-        found["activation" if of_activations else "force"].update(plain)
-    for name, values in found["control"].items():  # muscles without activation dynamics
-        found["activation"].setdefault(name, values)
-    if not any(found[kind] for kind in ("force", "activation", "normalized_force")):
-        raise file_error(
-            "missing_column",
-            path,
-            f"no column is a muscle of the model {model.name}: there are {few(table.names, 8)}",
-            f"columns such as {few(model.muscles, 4)} or /forceset/{next(iter(model.muscles), 'NAME')}/activation",
-            "give a table of muscle forces or activations of this model",
-        )
-    notes = list(table.sentences)
-    if loads:
-        notes.append(f"{loads} columns of external loads are not read: the loads are part of the problem.")
-    if left_out:
-        notes.append(f"Columns that are neither muscle, coordinate nor actuator: {few(left_out, 6)}.")
-    program = _program(header, table)
-    return ForeignSolution(
-        path,
-        program,
-        table.time,
-        **found,
-        coordinate_of=coordinate_of,
-        fiber_states=fiber_states,
-        states_elastic=program == OWN and f"{ELASTIC} tendons" in header,
-        left_out=tuple(left_out),
-        notes=tuple(notes),
-    )
+
+
+def _kind_of_plain(plain: Mapping[str, Array], title: str, quantity: str | None) -> str:
+    """Whether plain muscle columns are an "activation" or a "force": as requested, else by their title and size."""
+    if quantity is not None:
+        return "activation" if quantity == ACTIVATIONS else "force"
+    largest = max(float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in plain.values())
+    small = largest <= LARGEST_ACTIVATION and title not in _TITLES_OF_FORCES
+    return "activation" if small else "force"
 
 
 def _parts(column: str) -> tuple[str, str]:

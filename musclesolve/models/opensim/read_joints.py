@@ -270,93 +270,136 @@ def _joint(context: Context, element: Element) -> Joint | None:
     parent = context.frame(element, "socket_parent_frame")
     child = context.frame(element, "socket_child_frame")
     names = tuple(coordinate.name for coordinate in element.listed("coordinates"))
-    rotations: list[TransformAxis | None] = []
-    translations: list[TransformAxis | None] = []
     if element.tag == "CustomJoint":
-        transform = element.require("SpatialTransform")
-        axes = {axis.name: axis for axis in transform.children if axis.tag == "TransformAxis"}
-        if set(axes) != set(_NAMED_AXES):  # in any order
-            transform.fail(
-                "bad_format",
-                f"its axes are {', '.join(axes) or 'none'}",
-                ", ".join(_NAMED_AXES),
-                "correct the joint",
-            )
-        read = [_axis(axes[name], names) for name in _NAMED_AXES]
-        rotations, translations = read[:3], read[3:]
+        rotations, translations = _custom_axes(element, names)
+    elif element.tag in _RADII:
+        rotations, _ = _lettered_axes(element, names)
+        radii, offset = element.require(_RADII[element.tag]).vector(), np.zeros(3)
+        if element.tag == "ScapulothoracicJoint":
+            # its ellipsoid is turned by 90 degrees about z: abduction is about y, elevation about -x
+            parent, child = (None if pose is None else _turned_about_z(pose) for pose in (parent, child))
+            radii, offset = radii[[1, 0, 2]], _winging_offset(element)
+            rotations[3] = _winging_axis(context, element, names[3])
+        translations = _axes_on_ellipsoid(radii, offset, names)
+        if child is not None:
+            child = Frame(child.body, child.rotation, child.place(offset))
     elif element.tag in _AXES:
-        # of a joint on an ellipsoid, the letters of its angles
-        letters = _AXES[element.tag]
-        if len(letters) != len(names):
-            element.fail(
-                "bad_model",
-                f"{len(names)} coordinates",
-                f"{len(letters)}, as a {element.tag} has",
-                "open the model in OpenSim and save it again",
-            )
-        for letter, name in zip(letters, names, strict=True):
-            along = np.eye(3)["xyz".index(letter.lower())]
-            axis = TransformAxis(along, LinearFunction(np.ones(1), 0.0), (name,))
-            (rotations if letter.islower() else translations).append(axis)
-        if element.tag in _RADII:
-            radii, offset = element.require(_RADII[element.tag]).vector(), np.zeros(3)
-            if element.tag == "ScapulothoracicJoint":
-                # its ellipsoid is turned by 90 degrees about z: abduction is about y, elevation about -x
-                direction = context.number(element, "scapula_winging_axis_direction", 0.0)
-                origin = element.filled("scapula_winging_axis_origin")
-                parent, child = (None if pose is None else _turned_about_z(pose) for pose in (parent, child))
-                radii = radii[[1, 0, 2]]
-                if origin is not None:
-                    x, y = origin.pair()
-                    offset = np.array([y, -x, 0.0])
-                winging = np.array([np.cos(direction), np.sin(direction), 0.0])
-                rotations[3] = TransformAxis(winging, LinearFunction(np.ones(1), 0.0), (names[3],))
-            # on the ellipsoid where its normal, of a sphere, is the z axis of the child: p_k = r_k (R z)_k + (R o)_k
-            for k, along in enumerate(np.eye(3)):
-                place = TurnedComponent(k, offset + radii[k] * np.eye(3)[2])
-                translations.append(TransformAxis(along, place, names[:3]))
-            if child is not None:
-                child = Frame(child.body, child.rotation, child.place(offset))
+        rotations, translations = _lettered_axes(element, names)
     elif element.tag == "ConstantCurvatureJoint":
-        if len(names) != len("xzy"):
-            element.fail(
-                "bad_model",
-                f"{len(names)} coordinates",
-                "3, as a ConstantCurvatureJoint has",
-                "open the model in OpenSim and save it again",
-            )
-        neutral, length = (
-            element.vector_in("neutral_angle_x_z_y", 0.0),
-            context.number(element, "length", 1.0),
-        )
-        for letter, name, angle in zip("xzy", names, neutral, strict=True):
-            function = LinearFunction(np.ones(1), float(angle))
-            rotations.append(TransformAxis(np.eye(3)["xyz".index(letter)], function, (name,)))
-        for k, along in enumerate(np.eye(3)):
-            translations.append(TransformAxis(along, ArcComponent(k, length, neutral[:2]), names[:2]))
-        context.notes.append(
-            f"Rates of the joint {element.name} (ConstantCurvatureJoint) are the derivatives of its places. OpenSim's "
-            "rates are in other axes than its places, so that its inverse dynamics differs there."
-        )
+        rotations, translations = _axes_of_arc(context, element, names)
     else:
         return None
-    for kind, axes_of_kind in (("rotation", rotations), ("translation", translations)):
-        driven = [axis for axis in axes_of_kind if axis is not None and axis.coordinates]
-        for one, other in pairwise(driven):
-            collinear = np.linalg.norm(np.cross(one.axis, other.axis)) < _COLLINEAR
-            if collinear and not set(one.coordinates) & set(other.coordinates):
-                names_of_both = (*one.coordinates, *other.coordinates)
-                element.fail(
-                    "bad_model",
-                    f"{', '.join(names_of_both)} move the joint about or along the "
-                    f"same axis ({kind}), so that no moment belongs to one of them alone",
-                    "axes of different directions for different coordinates",
-                    "correct the axes of this joint",
-                )
-    turns, shifts = (tuple(a for a in part if a is not None) for part in (rotations, translations))
+    for kind, axes in (("rotation", rotations), ("translation", translations)):
+        _check_directions(element, kind, axes)
+    turns, shifts = (tuple(axis for axis in axes if axis is not None) for axes in (rotations, translations))
     if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
         return None
     return Joint(element.name, element.tag, parent, child, turns, shifts, names)
+
+
+ReadAxes = tuple[list[TransformAxis | None], list[TransformAxis | None]]
+"""Axes of rotations and of translations; None for an unsupported function."""
+
+
+def _custom_axes(element: Element, names: tuple[str, ...]) -> ReadAxes:
+    """The six axes of a CustomJoint."""
+    transform = element.require("SpatialTransform")
+    axes = {axis.name: axis for axis in transform.children if axis.tag == "TransformAxis"}
+    if set(axes) != set(_NAMED_AXES):  # in any order
+        transform.fail(
+            "bad_format",
+            f"its axes are {', '.join(axes) or 'none'}",
+            ", ".join(_NAMED_AXES),
+            "correct the joint",
+        )
+    read = [_axis(axes[name], names) for name in _NAMED_AXES]
+    return read[:3], read[3:]
+
+
+def _lettered_axes(element: Element, names: tuple[str, ...]) -> ReadAxes:
+    """The axes of a joint by the letters of its kind, of its angles alone if it is on an ellipsoid."""
+    letters = _AXES[element.tag]
+    _check_count(element, names, len(letters))
+    rotations: list[TransformAxis | None] = []
+    translations: list[TransformAxis | None] = []
+    for letter, name in zip(letters, names, strict=True):
+        along = np.eye(3)["xyz".index(letter.lower())]
+        axis = TransformAxis(along, LinearFunction(np.ones(1), 0.0), (name,))
+        (rotations if letter.islower() else translations).append(axis)
+    return rotations, translations
+
+
+def _check_count(element: Element, names: tuple[str, ...], count: int) -> None:
+    """Refuse a joint with another number of coordinates than its kind has."""
+    if len(names) != count:
+        element.fail(
+            "bad_model",
+            f"{len(names)} coordinates",
+            f"{count}, as a {element.tag} has",
+            "open the model in OpenSim and save it again",
+        )
+
+
+def _winging_offset(element: Element) -> Array:
+    """A point (3,) [m] of the axis of winging, in the turned frame of a ScapulothoracicJoint."""
+    origin = element.filled("scapula_winging_axis_origin")
+    if origin is None:
+        return np.zeros(3)
+    x, y = origin.pair()
+    return np.array([y, -x, 0.0])
+
+
+def _winging_axis(context: Context, element: Element, name: str) -> TransformAxis:
+    """The axis of winging of a ScapulothoracicJoint by its coordinate."""
+    direction = context.number(element, "scapula_winging_axis_direction", 0.0)
+    along = np.array([np.cos(direction), np.sin(direction), 0.0])
+    return TransformAxis(along, LinearFunction(np.ones(1), 0.0), (name,))
+
+
+def _axes_on_ellipsoid(radii: Array, offset: Array, names: tuple[str, ...]) -> list[TransformAxis | None]:
+    """The translations of a child on an ellipsoid of some radii (3,) [m], by the three angles of the joint.
+
+    The child is where the normal, of a sphere, is its z axis: p_k = r_k (R z)_k + (R o)_k with the offset o (3,) [m].
+    """
+    return [
+        TransformAxis(along, TurnedComponent(k, offset + radii[k] * np.eye(3)[2]), names[:3])
+        for k, along in enumerate(np.eye(3))
+    ]
+
+
+def _axes_of_arc(context: Context, element: Element, names: tuple[str, ...]) -> ReadAxes:
+    """The axes of a ConstantCurvatureJoint, whose child is at the end of an arc."""
+    _check_count(element, names, len("xzy"))
+    neutral = element.vector_in("neutral_angle_x_z_y", 0.0)
+    length = context.number(element, "length", 1.0)
+    context.notes.append(
+        f"Rates of the joint {element.name} (ConstantCurvatureJoint) are the derivatives of its places. OpenSim's "
+        "rates are in other axes than its places, so that its inverse dynamics differs there."
+    )
+    rotations: list[TransformAxis | None] = [
+        TransformAxis(np.eye(3)["xyz".index(letter)], LinearFunction(np.ones(1), float(angle)), (name,))
+        for letter, name, angle in zip("xzy", names, neutral, strict=True)
+    ]
+    return rotations, [
+        TransformAxis(along, ArcComponent(k, length, neutral[:2]), names[:2])
+        for k, along in enumerate(np.eye(3))
+    ]
+
+
+def _check_directions(element: Element, kind: str, axes: Sequence[TransformAxis | None]) -> None:
+    """Refuse different coordinates about or along one axis."""
+    driven = [axis for axis in axes if axis is not None and axis.coordinates]
+    for first, second in pairwise(driven):
+        collinear = np.linalg.norm(np.cross(first.axis, second.axis)) < _COLLINEAR
+        if collinear and not set(first.coordinates) & set(second.coordinates):
+            names_of_both = (*first.coordinates, *second.coordinates)
+            element.fail(
+                "bad_model",
+                f"{', '.join(names_of_both)} move the joint about or along the "
+                f"same axis ({kind}), so that no moment belongs to one of them alone",
+                "axes of different directions for different coordinates",
+                "correct the axes of this joint",
+            )
 
 
 def _turned_about_z(frame: Frame) -> Frame:

@@ -227,9 +227,9 @@ class DeGroote2016(CurveFamily):
     def passive(
         self, l_norm: Any, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6, m: Arithmetic = NUMPY
     ) -> Any:
-        """Force (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
+        """Force (exp(k s) - 1) / (exp(k) - 1), k = 4, for 0 <= s <= 1, s = (l / L0 - 1 - e0) / (e1 - e0).
 
-        0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
+        0 below and a straight line above, like `Thelen2003.passive`.
         """
         return _THELEN.passive(l_norm, at_zero, at_one, m)
 

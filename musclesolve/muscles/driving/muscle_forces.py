@@ -11,8 +11,8 @@ Activation follows excitation, fast upward and slowly downward (`ActivationDynam
 activation and t_d of deactivation and z = 1/2 + 3/2 a,
 
     thelen_2003        da/dt = (e - a) / (t_a z)  where e > a,   (e - a) z / t_d  where not      (Thelen 2003, 1-2)
-    de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d),  f = 1/2 tanh(b (e - a)) (De Groote et
-    al. 2016, 1-2; b = 0.1)
+    de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d)
+                       f = 1/2 tanh(b (e - a)),  b = 0.1                         (De Groote et al. 2016, 1-2)
 
 The first is the second with a switch instead of the hyperbolic tangent. Both are at rest at a = e. With b = 0.1, as
 published, f stays below 0.05: activation and deactivation then have nearly equal speeds, between the two constants.

@@ -1,8 +1,8 @@
 """Several costs: their Pareto front.
 
-Proposed by Silva 2003, sections 6.9 and 7.1. Costs of different units are brought to one
-scale by their ranges. With the least value l_j of each cost, and the largest one u_j that it takes where another cost
-is least (the payoff table; Miettinen 1999, Nonlinear Multiobjective Optimization), every point of the front minimizes
+Proposed by Silva 2003, sections 6.9 and 7.1. Costs of different units are brought to one scale by their ranges. With
+the least value l_j of each cost, and the largest one u_j that it takes where another cost is least (the payoff table;
+Miettinen 1999, Nonlinear Multiobjective Optimization), every point of the front minimizes
 
     sum_j w_j (f_j - l_j) / (u_j - l_j),      w_j >= 0,  sum_j w_j = 1.
 

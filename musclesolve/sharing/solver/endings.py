@@ -32,14 +32,14 @@ def ending(message: str) -> str:
 def reasons(problem: Problem, cost: Cost, attempt: Attempt) -> AnyArray:
     """Clauses (T,) on what the solver reports of each frame, and what its result misses."""
     activation = attempt.activation
-    known: Mask = np.asarray(np.isfinite(activation).all(axis=1))
-    at = np.where(known[:, None], np.clip(activation, problem.lower, problem.upper), problem.lower)
+    finite: Mask = np.asarray(np.isfinite(activation).all(axis=1))
+    at = np.where(finite[:, None], np.clip(activation, problem.lower, problem.upper), problem.lower)
     with np.errstate(all="ignore"):
         slope = np.isfinite(cost.gradient(problem, at)).all(axis=1)
         lacks = problem.moment - problem.produced(at) - attempt.reserve
     short = needs_reserve(lacks, problem.moment).any(axis=1)
     misses = np.select(
-        [~known, ~slope, short],
+        [~finite, ~slope, short],
         [
             "it returned no numbers",
             "the slope of the cost is not a finite number at its result",
@@ -47,7 +47,7 @@ def reasons(problem: Problem, cost: Cost, attempt: Attempt) -> AnyArray:
         ],
         "its result meets the moments, but fails the certificate",
     )
-    clauses: AnyArray = np.full(len(known), "", object)
+    clauses: AnyArray = np.full(len(finite), "", object)
     messages = np.broadcast_to(attempt.message, misses.shape)
     for t, (miss, message) in enumerate(zip(misses, messages, strict=True)):
         if not message:

@@ -35,31 +35,35 @@ from musclesolve.sharing.kernel.constants import GAP, NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra_step
+from musclesolve.sharing.solver.motion_steps import (
+    CLOSE,
+    FIRST_LEAST,
+    FIRST_SIGMA,
+    FIRST_SLACK,
+    GOOD_ENOUGH,
+    LEAST_DISTANCE,
+    LEAST_WIDTH,
+    LITTLE_OF_GAP,
+    PATIENCE,
+    SHARE_OF_PULL,
+    STUCK,
+    STUCK_STEPS,
+    TO_BOUNDARY,
+    scales_of_step,
+)
 
 ROUND_OFF = 1e-12  # negative stiffness, over the largest one, that counts as none
 SAME = 1e-10  # difference of slopes, over their size, of a cost over frames that counts as quadratic
 LEAST_INSIDE = 1e-15
 """Share of the width between bounds by which activations stay inside: some curvatures are infinite at rest."""
 AT_BOUND = 1e-9  # distance from a bound, over the width, of muscles that start at the bound
-LEAST_WIDTH = 1e-7  # least distance between two bounds; coincident ones are moved apart
 FIRST_INSIDE = 0.05  # of the distance between bounds, by which activations start inside
-FIRST_SLACK = 0.01  # least distance from a limit at the start
-FIRST_SIGMA = 0.1  # over the size of multipliers
-TO_BOUNDARY = 0.995
-LEAST_OMEGA, UNWEIGHED = 1e-4, 1e-11
-LITTLE_OF_GAP = 0.02
-"""Share of the gap of a certificate that the products of multipliers and distances may make up in the end."""
-GOOD, GOOD_ENOUGH, PATIENCE = 0.1, 1.0, 4
-"""Shares of the limits of the certificate that end the method at once, and after iterations without improvement."""
-CLOSE = 1e-9  # products of multipliers and distances from which on certificates are worth computing
+GOOD = 0.1  # share of the limits of the certificate that ends the method at once
 FIRST_SETS, NEXT_SETS = 1e4, 1e-2
 """Share of the limits of the certificate from which on active sets are tried, and its fall to the next time."""
 MOST_SETS, WORSE = 20, 3
 FEW_CHANGES = 2e-3  # of sets by a step, over the number of activations, from which on it is certified
 MOST_ITERATIONS = 150
-STUCK, STUCK_STEPS = 0.02, 12
-SHARE_OF_PULL = 0.01
-LEAST_DISTANCE = 1e-14  # from a bound, over the largest activation: less is round-off
 LEAST_BEND = 1e-12  # of a muscle, over the largest one: it decides where the cost does not
 
 
@@ -172,16 +176,16 @@ class LinkedSystem:
         What the equations miss by round-off is solved for once more: stiff reserves and active bounds differ by many
         powers of ten.
         """
-        found = self._solved(mean, offset, right)
-        rest = self._solved(*self._missed(found, mean, offset, right))
-        x, multiplier, force = (one + change for one, change in zip(found, rest, strict=True))
+        first = self._solved(mean, offset, right)
+        correction = self._solved(*self._missed(first, mean, offset, right))
+        x, multiplier, force = (part + change for part, change in zip(first, correction, strict=True))
         return x, multiplier, force
 
     def _missed(
-        self, found: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
+        self, first: tuple[Array, Array, Array], mean: Array, offset: Array, right: Array
     ) -> tuple[Array, Array, Array]:
         """Return the parts of mu, g and b that a solution misses; links without stiffness have no equation."""
-        x, multiplier, force = found
+        x, multiplier, force = first
         pull = np.einsum("trn,tr->tn", self.matrix, multiplier)
         pull[:-1] += self.share * force
         pull[1:] -= force
@@ -339,7 +343,7 @@ def minimize(
                 return early
         x = method.start(start)
         best, nearest, worst, since, short_steps = method.attempt(x, 0), x, np.inf, 0, 0
-        least, next_sets = 1e-13 * method.scale, FIRST_SETS
+        least, next_sets = FIRST_LEAST * method.scale, FIRST_SETS
         for iteration in range(1, max_iterations + 1):
             moved = method.step(x, least)
             if moved is None:
@@ -357,15 +361,17 @@ def minimize(
                 since += 1
                 if GOOD < share <= next_sets:
                     next_sets = NEXT_SETS * share
-                    found, on_sets = on_active_sets(program, attempt, method.active(x), judge, method.system)
-                    attempt, share = (found, on_sets) if on_sets < share else (attempt, share)
+                    improved, on_sets = on_active_sets(
+                        program, attempt, method.active(x), judge, method.system
+                    )
+                    attempt, share = (improved, on_sets) if on_sets < share else (attempt, share)
                 if share < worst:
                     best, worst, since, nearest = attempt, share, 0, x
             if worst <= GOOD or (worst <= GOOD_ENOUGH and since >= PATIENCE):
                 break
         if GOOD_ENOUGH < worst < np.inf:
-            found, share = on_active_sets(program, best, method.active(nearest), judge, method.system)
-            best, worst = (found, share) if share < worst else (best, worst)
+            improved, share = on_active_sets(program, best, method.active(nearest), judge, method.system)
+            best, worst = (improved, share) if share < worst else (best, worst)
     return best if early is None or worst <= early_worst else early
 
 
@@ -450,12 +456,7 @@ class _InteriorPoint:
             changes = zip(x.barriers, moves, pushes, strict=True)
             return (d_a, d_multiplier), [bound.change(dx, push) for bound, dx, push in changes]
 
-        # omega, near the end: the largest marginal cost of a muscle in the motion; so a muscle whose multipliers are
-        # small gets as near to its bounds as one whose multipliers are large
-        omega = x.omega
-        if x.sigma <= UNWEIGHED * self.scale:
-            largest = np.abs(slope).max(axis=0)
-            omega = np.maximum(largest, LEAST_OMEGA * largest.max())
+        omega = scales_of_step(x.omega, x.sigma, self.scale, np.abs(slope))
         (d_a, d_multiplier), barriers, t, sigma = mehrotra_step(
             x.barriers, direction, omega, TO_BOUNDARY, least
         )
@@ -513,10 +514,10 @@ def on_active_sets(
             held = np.where(held, eta > 0.0, limits.slack(a) < 0.0)
         changes = sum(int((old != new).sum()) for old, new in zip(before, (low, high, held), strict=True))
         if changes <= FEW_CHANGES * a.size:
-            found = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
-            share_of_limits = float(judge(found).worst.max())
+            trial = program.attempt(a, multiplier, np.maximum(eta, 0.0), attempt.iterations + number + 1)
+            share_of_limits = float(judge(trial).worst.max())
             if share_of_limits < worst:
-                best, worst = found, share_of_limits
+                best, worst = trial, share_of_limits
             if worst <= GOOD:
                 break
         since = 0 if changes < fewest else since + 1

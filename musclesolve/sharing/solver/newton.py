@@ -80,15 +80,15 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
     attempt, part, number = Attempt.blank(problem), problem, np.arange(problem.n_frames)
     middle = 0.5 * (problem.lower + np.minimum(problem.upper, problem.lower + 1.0))
     a = np.clip(np.where(np.isfinite(start), start, middle), problem.lower, problem.upper)
-    model: Any = _Diagonal if cost.needs == {"separable"} else _Dense
+    model: type[_Diagonal] | type[_Dense] = _Diagonal if cost.needs == {"separable"} else _Dense
     slope, s = cost.gradient(part, a), _borne(part, a)
     for round_ in range(1, MOST_ROUNDS + 1):
         bend = model.of(part, cost, a, slope)
         bent = bend.times(a)
-        step: Attempt = bend.minimize(part, slope - bent, a, options)
-        x, there, width = step.activation, _borne(part, step.activation), part.upper - part.lower
+        step = bend.minimize(part, slope - bent, a, options)
+        x, borne_ahead, width = step.activation, _borne(part, step.activation), part.upper - part.lower
         d, ahead, length = x - a, cost.gradient(part, x), np.ones(len(x))
-        terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bent), there - s
+        terms, moved = np.abs(slope) + np.abs(ahead) + np.abs(bent), borne_ahead - s
         noise = NOISE * _dot(terms, width)
         weight, _ = reserve_terms(part)
         before = _dot(slope, d) + _dot(weight * s, moved)
@@ -103,8 +103,8 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
             ahead = cost.gradient(part, x)
         error = _dot(np.abs(ahead - slope - bend.times(d)), width)
         enough = np.maximum(ENOUGH * _dot(np.abs(ahead), x), noise)
-        found = step.claim == Status.SOLVED
-        done = found & (length == 1.0) & (error <= enough)
+        solved = step.claim == Status.SOLVED
+        done = solved & (length == 1.0) & (error <= enough)
         if done.any():
             step.iterations[:] = round_
             doubt = np.flatnonzero(done & ~_surely_certified(part, ahead, step))
@@ -114,7 +114,7 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
                 step.claim[doubt[missed]] = Status.SOLVER_FAILED
             for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
                 getattr(attempt, name)[number[done]] = getattr(step, name)[done]
-        going = found & ~done & np.isfinite(ahead).all(axis=1)
+        going = solved & ~done & np.isfinite(ahead).all(axis=1)
         if not going.any():
             break
         which = np.flatnonzero(going)
@@ -124,7 +124,7 @@ def _minimize(problem: Problem, cost: Cost, start: Array, options: KernelOptions
     return attempt
 
 
-def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
+def _surely_certified(problem: Problem, slope: Array, step: Attempt) -> Mask:
     """Return where the certificate holds by far, (T,), by slopes (T, n) at the result alone.
 
     A sufficient condition, for which Newton's method has all numbers: `certify` would evaluate the cost at further
@@ -133,8 +133,8 @@ def _surely_certified(problem: Problem, slope: Array, found: Attempt) -> Mask:
     """
     if problem.reserve_weight is not None:
         return np.zeros(len(slope), bool)
-    x, size, multiplier = found.activation, np.abs(problem.moment_matrix), np.abs(found.multiplier)
-    off = slope - problem.pull(found.multiplier)
+    x, size, multiplier = step.activation, np.abs(problem.moment_matrix), np.abs(step.multiplier)
+    off = slope - problem.pull(step.multiplier)
     of_row = np.matmul(size, x[:, :, None])[:, :, 0] + np.abs(problem.moment)
     of_muscle = np.matmul(multiplier[:, None, :], size)[:, 0, :] + np.abs(slope)
     rounded = (problem.n_muscles + problem.n_dof) * np.finfo(float).eps
@@ -213,24 +213,24 @@ def _step_within(frames: ConstrainedFrames, a: Array, mu: Array) -> tuple[Attemp
     part, (count, moments) = frames.problem, (a.shape[1], frames.problem.n_dof)
     slope, jacobian, value = frames.cost.gradient(part, a), frames.jacobian(a), frames.value(a)
     wide, size = frames.as_moments(a, jacobian, value)
-    whole = np.zeros((len(a), wide.n_muscles, wide.n_muscles))
-    whole[:, :count, :count] = frames.cost.hessian(part, a)
-    for constraint, each in zip(frames.constraints, mu.T, strict=True):
-        if each.any():
-            whole[:, :count, :count] -= each[:, None, None] * constraint.body.term_hessian(part, a)
-    beside = np.zeros((len(a), wide.n_muscles))
-    beside[:, :count] = slope
+    hessian = np.zeros((len(a), wide.n_muscles, wide.n_muscles))
+    hessian[:, :count, :count] = frames.cost.hessian(part, a)
+    for constraint, multiplier in zip(frames.constraints, mu.T, strict=True):
+        if multiplier.any():
+            hessian[:, :count, :count] -= multiplier[:, None, None] * constraint.body.term_hessian(part, a)
+    wide_slope = np.zeros((len(a), wide.n_muscles))
+    wide_slope[:, :count] = slope
     matrix = wide.moment_matrix[:, moments:]
-    rest = wide.moment[:, moments:] - np.matmul(matrix[:, :, :count], a[:, :, None])[..., 0]
+    remaining = wide.moment[:, moments:] - np.matmul(matrix[:, :, :count], a[:, :, None])[..., 0]
     room = np.einsum("tjj->tj", matrix[:, :, count:])
-    place = np.clip(np.divide(rest, room, out=np.zeros_like(rest), where=room != 0.0), 0.0, 1.0)
-    there = np.concatenate([a, place], axis=1)
-    model = _Dense.eased(whole, beside)
-    step = model.minimize(wide, beside - model.times(there), there, None)
+    place = np.clip(np.divide(remaining, room, out=np.zeros_like(remaining), where=room != 0.0), 0.0, 1.0)
+    start = np.concatenate([a, place], axis=1)
+    model = _Dense.eased(hessian, wide_slope)
+    step = model.minimize(wide, wide_slope - model.times(start), start, None)
     x = np.clip(step.activation[:, :count], part.lower, part.upper)
     mu = step.multiplier[:, moments:] / size
     ahead, steep = frames.cost.gradient(part, x), frames.jacobian(x)
-    move = np.zeros_like(there)
+    move = np.zeros_like(start)
     move[:, :count] = x - a
     predicted = slope + model.times(move)[:, :count]
     turned = np.einsum("tj,tjn->tn", mu, steep - jacobian)
@@ -261,9 +261,12 @@ class _Diagonal(NamedTuple):
 
     def minimize(self, problem: Problem, linear: Array, a: Array, options: KernelOptions) -> Attempt:
         """The optimum of the program with a linear term (T, n) beside the second derivatives, by the kernel."""
-        size: Any = 1.0 if problem.reserve_weight is not None else self.bend.max(axis=1, keepdims=True)
+        size: Array | float = (
+            1.0 if problem.reserve_weight is not None else self.bend.max(axis=1, keepdims=True)
+        )
         tangent = Term(Power(2.0), np.sqrt(0.5 * self.bend / size), -linear / self.bend)
-        program: Any = KernelProblem.from_problem(problem, ActivationPower(), (tangent,))
+        program = KernelProblem.from_problem(problem, ActivationPower(), (tangent,))
+        assert program is not None  # squared activations were a program already
         attempt = claimed(program.solve(options, BLOCK, 1, ALONE))
         attempt.multiplier[:] *= size
         return attempt
@@ -341,11 +344,11 @@ def solve_quadratic(
     (frames, rows, n), solve = matrix.shape, QUADRATIC.load()
     x, multiplier = np.array(start), np.zeros((frames, rows))
     steps = np.zeros(frames, np.int64)
-    sizes: list[Any] = [(n, np.int64), (n, float), (n, np.int64), ((n, n), float), ((rows, n), float)]
-    sizes += [((rows, rows), float), (n, float), (n, float), (rows, float), (n, float)]
-    given = (
+    (state, free), (place, u, v, size) = np.empty((2, n), np.int64), np.empty((4, n))
+    factor, along, schur, left = (np.empty(shape) for shape in ((n, n), (rows, n), (rows, rows), rows))
+    arrays = (
         np.ascontiguousarray(array)
         for array in (hessian, ease, linear, matrix, right, compliance, lower, upper)
     )
-    solve(*given, x, multiplier, steps, *(np.empty(shape, kind) for shape, kind in sizes))
+    solve(*arrays, x, multiplier, steps, state, place, free, factor, along, schur, u, v, left, size)
     return x, multiplier, steps

@@ -20,14 +20,14 @@ above the motion is ignored, because cameras and their software often reduce it.
 - The cut-off is chosen for the least error of the accelerations, not of the positions. This error follows from the
 spectrum of the recording and the noise (``_least_error_cutoff``).
 
-The accuracy was measured on motions with known truth: the reference stride, a
-recorded walk smoothed by splines, random motions with spectra f^-6 to f^-10, a few harmonics, impacts; 0.1 to 3 mm of
-white noise, 60 to 200 samples a second. The error of acceleration is at the median 3 % above the least one of all
-cut-offs, and for nine of ten coordinates within 10 %. In the reference stride 98 of 100 cut-offs lie within 1 Hz of the
-best one, of all motions 77; the others are mostly too low, by 1 Hz where accelerations jump (f^-6) and by 5 Hz where
-impacts ring, and there the error hardly depends on the cut-off. The noise is estimated 7 % too large, since the line
-begins within the tail of the motion, and 30 % too large beside impacts. Noise that cameras smooth below 20 Hz has
-little effect; smoothed below 10 Hz it is partly mistaken for motion: cut-offs 0.5 Hz too high, noise 15 % too small.
+The accuracy was measured on motions with known truth: the reference stride, a recorded walk smoothed by splines, random
+motions with spectra f^-6 to f^-10, a few harmonics, impacts; 0.1 to 3 mm of white noise, 60 to 200 samples a second.
+The error of acceleration is at the median 3 % above the least one of all cut-offs, and for nine of ten coordinates
+within 10 %. In the reference stride 98 of 100 cut-offs lie within 1 Hz of the best one, of all motions 77; the others
+are mostly too low, by 1 Hz where accelerations jump (f^-6) and by 5 Hz where impacts ring, and there the error hardly
+depends on the cut-off. The noise is estimated 7 % too large, since the line begins within the tail of the motion, and
+30 % too large beside impacts. Noise that cameras smooth below 20 Hz has little effect; smoothed below 10 Hz it is
+partly mistaken for motion: cut-offs 0.5 Hz too high, noise 15 % too small.
 """
 
 from dataclasses import dataclass

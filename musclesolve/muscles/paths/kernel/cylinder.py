@@ -10,11 +10,11 @@ tangent points are both beyond the ends is straight. Where all tangent points ar
 takes the same direction; here the path takes the shorter one.
 
 OpenSim's WrapCylinder puts the tangent points near the helix of the shortest path, not on it. Across the axis they are
-the same. Their heights are where the plane through both ends and an apex of the
-cylinder cuts the two lines of tangency. If a path wraps over several objects, OpenSim then slides the tangent points
-until helix and straight parts meet within 0.1 degrees; for a single wrap they stay there. Its lengths over one cylinder
-are up to some 0.6 mm greater than the lengths of the shortest path, and its moment arms, which belong to the tangent
-points, are not the slopes of its lengths where the path runs obliquely.
+the same. Their heights are where the plane through both ends and an apex of the cylinder cuts the two lines of
+tangency. If a path wraps over several objects, OpenSim then slides the tangent points until helix and straight parts
+meet within 0.1 degrees; for a single wrap they stay there. Its lengths over one cylinder are up to some 0.6 mm greater
+than the lengths of the shortest path, and its moment arms, which belong to the tangent points, are not the slopes of
+its lengths where the path runs obliquely.
 """
 
 from math import atan2, cos, hypot, pi, sin, sqrt
