@@ -106,9 +106,9 @@ class Skeleton:
     _masses: Mapping[str, BodyMass] = field(repr=False)
     _poses: Mapping[str, Pose] = field(repr=False)  # expressions of _symbols
     _symbols: Any = field(repr=False)
+    _mechanics: "Mechanics" = field(repr=False)
     _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
     _turns: tuple[str, ...] = field(default=(), repr=False)  # coordinates of joints that are angles
-    _mechanics: "Mechanics | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Let the functions refuse inputs by name."""
@@ -160,6 +160,11 @@ class Skeleton:
         if self._closed is None:
             return expression
         return ca.Function("placed", [self._symbols], [expression])(self._closed(self._c))
+
+    @property
+    def gravity(self) -> Array:
+        """Gravity (3,) [m/s2] in the axes of the laboratory, or of the ground of a model."""
+        return np.asarray(self._mechanics.body.gravity)
 
     @cached_property
     def mass_center(self) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_choice, check_number, check_real_array
+from musclesolve._util.checks import check_array, check_choice, check_number, check_type
 
 DAMPING_SPAN = 0.2
 """Span over which the damping factor ends at zero: at rest it is 1.0013."""
@@ -47,7 +47,8 @@ class SmoothContact:
     def __post_init__(self) -> None:
         """Refuse numbers out of range."""
         check_choice(self.up, "up", ("x", "y", "z"))
-        check_real_array(self.place, "place", "three numbers [m]", shapes=((3,),))
+        check_type(self.body, str, "SmoothContact", "the name of a body first")
+        check_array(self.place, "place", (3,), tuple("xyz"), axis=0, where="SmoothContact")
         for name in ("stiffness", "slip_speed", "softness"):
             check_number(getattr(self, name), name, "a positive number", above=0.0)
         for name in ("damping", "friction"):
