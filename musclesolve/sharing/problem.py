@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask, largest_size
+from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem_arrays import (
     ARRAY_AXES,
@@ -37,8 +38,9 @@ class Problem:
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
-    it, there is a single frame, and the solution has no frame axis either. A frame with a number that is not
-    finite (or beyond 1e100), or is masked, is not an error: it is marked in `valid` and ends as INVALID_INPUT.
+    it, there is a single frame, and the solution has no frame axis either; `dataclasses.replace` keeps it so. A frame
+    with a number that is not finite (or beyond 1e100), or is masked, is not an error: it is marked in `valid` and ends
+    as INVALID_INPUT.
 
     Args:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
@@ -73,6 +75,8 @@ class Problem:
         time: (T,) [s], increasing.
         source_frames: numbers (T,) of the frames in the problem that `frames` took them from, and how many that has.
             None: the frames are a problem of their own.
+        single_frame: whether the solution of one frame has no frame axis. None: as the arrays say. Of several frames
+            it always has one.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -116,7 +120,7 @@ class Problem:
     joint_rate: Array | None = None
     time: Array | None = None
     source_frames: SourceFrames | None = None
-    single_frame: bool = field(init=False, repr=False)
+    single_frame: bool = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """The sizes in one line, and the ranges of the leading arrays with their units."""
@@ -129,7 +133,11 @@ class Problem:
         return f"<Problem of {counts_of(frames, muscles, dofs)}: {', '.join(ranges)}>"
 
     def __post_init__(self) -> None:
+        stated = self.single_frame
         self.__dict__.update(checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))
+        if stated is not None:
+            check_type(stated, bool, "Problem.single_frame", "True or False")
+            self.__dict__["single_frame"] = stated and self.n_frames == 1
         if self.source_frames is not None and (shape := np.shape(self.source_frames[0])) != (self.n_frames,):
             expected = f"({self.n_frames},) numbers; source_frames=None for a problem of its own"
             raise misshapen("source_frames", shape, "Problem.source_frames", expected)
