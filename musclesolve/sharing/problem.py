@@ -1,5 +1,6 @@
 """The force-sharing problem of many frames, as arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from musclesolve.sharing.problem_arrays import (
     NAME_AXES,
     PER_FRAME,
     SourceFrames,
+    check_replaced,
     checked,
     chosen_frames,
     counts_of,
@@ -75,8 +77,8 @@ class Problem:
         time: (T,) [s], increasing.
         source_frames: numbers (T,) of the frames in the problem that `frames` took them from, and how many that has.
             None: the frames are a problem of their own.
-        single_frame: whether the solution of one frame has no frame axis. None: as the arrays say. Of several frames
-            it always has one.
+        single_frame: whether the solution of one frame has no frame axis. None: as the arrays say. The
+            solution of several frames always has the axis.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -243,10 +245,19 @@ class Problem:
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        return self.with_arrays(**chosen, source_frames=source, largest_arm=self.largest_arm)
+        return self._with(chosen | {"source_frames": source, "largest_arm": self.largest_arm})
 
     def with_arrays(self, **arrays: Any) -> "Problem":
-        """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
+        """The problem with some whole arrays replaced, such as `upper`; `dataclasses.replace` checks all numbers anew.
+
+        Raises:
+            InputError: an unknown name, an array of another shape, or a strength that is not positive.
+        """
+        changed = self._with(arrays)
+        check_replaced(changed.__dict__, arrays)
+        return changed
+
+    def _with(self, arrays: Mapping[str, Any]) -> "Problem":
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
         outdated = (

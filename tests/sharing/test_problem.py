@@ -76,6 +76,24 @@ def test_a_replaced_array_leaves_a_single_frame_single():
     assert not replace(problem()).single_frame
 
 
+def test_whole_arrays_alone_are_replaced_without_further_checks():
+    whole = problem()
+    assert (whole.with_arrays(upper=np.full((4, 3), 0.5)).upper == 0.5).all()
+    for code, part, arrays in (
+        (
+            "bad_number",
+            "max_isometric_force is 0 for muscle_1",
+            {"max_isometric_force": STRONGEST * [1, 0, 1]},
+        ),
+        ("bad_number", "max_isometric_force is nan", {"max_isometric_force": STRONGEST * np.nan}),
+        ("unknown_name", "uper", {"uper": whole.upper}),
+        ("bad_shape", "dataclasses.replace(problem, upper=...)", {"upper": 0.5}),
+        ("bad_shape", "(4, 2)", {"moment": MOMENT[0]}),
+    ):
+        with refused(code, part):
+            whole.with_arrays(**arrays)
+
+
 def test_it_does_not_change_with_the_arrays_it_was_made_from():
     arm = ARM.copy()
     made = problem(moment_arm=arm)
