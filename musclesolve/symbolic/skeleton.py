@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_choice, check_real_array, check_type, one_or_several
+from musclesolve._util.checks import check_array, check_choice, check_real_array, check_type, one_or_several
 from musclesolve._util.messages import as_text
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
@@ -133,9 +133,7 @@ class Skeleton:
             body, place = pair
             check_choice(body, f"the body of {name!r}", self.bodies, where="places")
             at = check_real_array(place, f"the place of {name!r}", "three numbers [m]", shapes=((3,),))
-            if not np.isfinite(at).all():
-                fault = f"the place of {name!r} has no number"
-                raise input_error("bad_value", where="places", problem=fault, expected="three numbers [m]")
+            check_array(at, f"the place of {name!r}", (3,), ("x", "y", "z"), axis=0, where="places")
             rotation, shift = self._poses[body]
             columns.append(shift + rotation @ at)
         if not columns:

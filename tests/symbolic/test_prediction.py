@@ -262,6 +262,11 @@ def test_what_does_not_fit_is_refused(jumper, jump):
         ms.symbolic.predicted_motion(body, 0.4, muscles, elsewhere, lambda f: 0.0, CROUCH, LIMITS)
     with refused("bad_number", "stiffness"):
         ms.symbolic.SmoothContact("foot_r", (0.0, 0.0, 0.0), stiffness=-1.0)
+    for position in ([0.0, 0.0], "heel", casadi.SX.sym("p", 2)):
+        with refused(
+            "not_numbers" if isinstance(position, str) else "bad_shape", "SmoothContact.force: position"
+        ):
+            HEEL.force(position, [0.0, 0.0, 0.0])
     with refused("not_finite", "place of x is nan"):
         ms.symbolic.SmoothContact("foot_r", (np.nan, 0.0, 0.0))
     with refused("bad_type", "the name of a body"):
