@@ -51,8 +51,9 @@ class FrameSymbols:
     """Expressions of one frame, of which own costs and constraints consist.
 
     q, qd, qdd (n,): coordinates, rates, accelerations, in the order of `dofs`. moment (n,): generalized forces
-    [N m, N]. activation, force (k,): of `muscles` [1, N]. reserve: of the coordinates that muscles move [N m].
-    residual: of the root [N, N m]. data: numbers of each frame, by name.
+    [N m, N]. activation, force (k,): of `muscles` [1, N]. reserve (m,): of the coordinates that muscles move [N m], as
+    `MotionProgram.moved`. residual (r,): of the coordinates of the root [N, N m]. data: numbers
+    (k,) of the frame, by name.
     """
 
     dofs: tuple[str, ...]
@@ -94,9 +95,14 @@ class FrameData(dict[str, Any]):
 class FrameFunctions:
     """Functions of one frame: of unknowns y and numbers p, with exact derivatives.
 
-    parts: places of the unknowns c, cd, cdd, a, s, r, u. rows: coordinates of the equations of motion, which come
-    before own constraints. lower, upper: of all rows. least_activation: lower bounds of a. own(y, p): values of the
-    expressions of a user, whose names are own_names. results(y, p): moment, reserve, residual, force, markers.
+    parts: places of the unknowns c, cd, cdd, a, s, r, u in y. rows: coordinates of the equations of motion, which come
+    before own constraints. lower, upper: of all R rows. least_activation: lower bounds of a. moved: coordinates with
+    muscles.
+
+    cost(y, p): a number. constraints(y, p) (R,). gradient(y, p): of the cost, as y. jacobian(y, p): nonzero derivatives
+    of the rows, at jacobian_places. hessian(y, p, factor, dual): of factor cost + dual . rows, at hessian_places, the
+    lower triangle. own(y, p): values of the expressions of a user, whose names are own_names. results(y, p): moment,
+    reserve, residual, force, markers.
     """
 
     moved: tuple[str, ...]

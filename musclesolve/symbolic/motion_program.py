@@ -71,8 +71,8 @@ class ProgramMotion:
     """The optimum of a motion program over T frames.
 
     coordinates, rates, accelerations (T, n); moment (T, n): generalized forces of the motion [N m, N];
-    activation, force (T, k): of `muscles`; reserve (T, m): of the coordinates with muscles [N m]; residual (T, 6 or
-    fewer): of the root [N, N m]; markers (T, P, 3) [m].
+    activation, force (T, k): of `muscles` [1, N]; reserve (T, m): of the coordinates with muscles [N m], as
+    `MotionProgram.moved`; residual (T, r): of the coordinates of the root [N, N m]; markers (T, P, 3) [m].
     converged: whether Ipopt met its tolerances; `message` is its last word.
     """
 

@@ -147,8 +147,9 @@ def predicted_motion(
         iterations: of Ipopt, at most, on each mesh.
 
     Raises:
-        InputError: limits that lack, arrays of another shape, bodies of contacts without load, meshes that do not grow,
-            a start without balance or outside the limits, a goal that is no function of a frame.
+        InputError: limits that lack, arrays of another shape, contacts on bodies without load or whose `up` is not
+            against gravity, meshes that do not grow, a start without balance or outside the limits, a goal or cost that
+            is no function of a frame, or is not finite.
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(model, loads=...)")
     check_type(muscles, MuscleChain, "muscles", "ms.symbolic.muscle_chain(model)")
@@ -164,9 +165,9 @@ def predicted_motion(
     ground = _ground(body, contacts)
     position = body.markers({"hidden": (body.bodies[0], (0.0, 0.0, 0.0))})
     data = {"last": np.zeros((1, 1)), "share": np.zeros((1, 1))}
-    expressions = {"goal": _times(goal, "last", "goal")}
-    expressions |= {name: _times(each, "share", name) for name, each in effort.items()}
-    frame = frame_functions(body, (muscles,), position, _none, expressions, {}, data, ground.loads)
+    expressions = {"goal": _weighted(goal, "last", "goal")}
+    expressions |= {name: _weighted(each, "share", name) for name, each in effort.items()}
+    frame = frame_functions(body, (muscles,), position, _no_effort, expressions, {}, data, ground.loads)
     found, made = None, list[Mesh]()
     for frames in meshes:
         time = np.linspace(0.0, duration, frames)
@@ -268,11 +269,13 @@ def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
 NO_DATA = FrameData({}, "a predicted motion takes no data: write numbers into the function itself")
 
 
-def _times(function: FrameExpression, factor: str, where: str) -> FrameExpression:
+def _weighted(function: FrameExpression, factor: str, where: str) -> FrameExpression:
+    """A function of a frame, times a number of the frame: `factor` is the name of the number."""
     return lambda frame: frame_expression(function, replace(frame, data=NO_DATA), where) * frame.data[factor]
 
 
-def _none(frame: FrameSymbols) -> float:
+def _no_effort(frame: FrameSymbols) -> float:
+    """The effort of a prediction, whose costs are all stated."""
     return 0.0
 
 
