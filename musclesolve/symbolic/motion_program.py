@@ -292,7 +292,17 @@ def _wrenches(body: Skeleton, loads: Mapping[str, ArrayLike], frames: int) -> Ar
 def _numbers(name: str, value: ArrayLike, frames: int) -> Array:
     """Numbers of every frame, (T, k)."""
     array = check_real_array(value, f"data[{name!r}]", f"numbers ({frames},) or ({frames}, k)")
-    return check_array(array[:, None] if array.ndim == 1 else array, f"data[{name!r}]", (frames, "k"))
+    columns = array[:, None] if array.ndim == 1 else array
+    columns = check_array(columns, f"data[{name!r}]", (frames, "k"), finite=False)
+    for frame, entry in np.argwhere(~np.isfinite(columns))[:1].tolist():
+        raise input_error(
+            "not_finite",
+            where=f"data[{name!r}]",
+            problem=f"it is {columns[frame, entry]:g} in frame {frame}, column {entry}",
+            expected="a finite number in every frame",
+            remedy=f"numpy.nan_to_num({name}), and numpy.isfinite({name}) * 1.0 as further data, a factor of its terms",
+        )
+    return columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -201,6 +201,14 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         arguments = {"time": time, "places": PLACES, "measured": markers, **other}
         return ms.symbolic.motion_program(body, **arguments)
 
+    gaps = np.full((FRAMES, 2), 0.3)
+    gaps[4, 1] = np.nan
+    filled = {"emg": np.nan_to_num(gaps), "measured": np.isfinite(gaps) * 1.0}  # the remedy
+    assert program(
+        data=filled,
+        costs=[lambda frame: casadi.sumsqr(frame.data["measured"] * (frame.q[:2] - frame.data["emg"]))],
+    )
+
     def millimeters(place):
         return tuple(1000.0 * x for x in place)
 
@@ -218,6 +226,7 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         ),
         ("bad_value", "foot_r", lambda: program(loads={"foot_r": np.zeros((FRAMES, 6))})),
         ("bad_shape", "emg", lambda: program(data={"emg": np.zeros((FRAMES + 1, 2))})),
+        ("not_finite", "in frame 4, column 1", lambda: program(data={"emg": gaps})),
         ("unknown_name", "data={name", lambda: program(cost=lambda frame: casadi.sumsqr(frame.data["emg"]))),
         ("unknown_name", "emg", lambda: program(costs=[lambda frame: frame.data["emg"]])),
         ("bad_type", "data is [1]", lambda: program(data=[1])),
