@@ -302,7 +302,7 @@ def _meshes(meshes: object) -> tuple[int, ...]:
 def _checked_start(start: object, dofs: Sequence[str], limits: Array) -> Array:
     """The start (n,); refuse numbers outside the limits (2, n) of the coordinates, as angles in degrees are."""
     expected = f"{len(dofs)} coordinates [rad, m], in this order: {few(dofs, LISTED)}"
-    order = "with a dict of them start=[pose[name] for name in body.dofs]"
+    order = "from a dict: start=[pose[name] for name in body.dofs]"
     first = check_real_array(start, "start", expected, shapes=((len(dofs),),), remedy=order)
     for name, value, lower, upper in zip(dofs, first, *limits, strict=True):
         if not lower <= value <= upper:
