@@ -137,6 +137,7 @@ def check_real_array(
     *,
     where: str | None = None,
     shapes: tuple[tuple[int, ...], ...] = (),
+    remedy: str | None = None,
 ) -> Array:
     """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
 
@@ -149,10 +150,12 @@ def check_real_array(
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that requires a gradient
         raise input_error(
-            "no_numbers", where=where or name, expected=expected, name=name, reason=error
+            "no_numbers", where=where or name, expected=expected, remedy=remedy, name=name, reason=error
         ) from error
     if shapes and array.shape not in shapes:
-        raise input_error("bad_shape", where=where or name, expected=expected, name=name, shape=array.shape)
+        raise input_error(
+            "bad_shape", where=where or name, expected=expected, remedy=remedy, name=name, shape=array.shape
+        )
     return array
 
 

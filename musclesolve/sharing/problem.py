@@ -1,5 +1,6 @@
 """The force-sharing problem of many frames, as arrays."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask, largest_size
+from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem_arrays import (
     ARRAY_AXES,
     NAME_AXES,
     PER_FRAME,
     SourceFrames,
+    check_replaced,
     checked,
     chosen_frames,
     counts_of,
@@ -37,8 +40,9 @@ class Problem:
     where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
-    it, there is a single frame, and the solution has no frame axis either. A frame with a number that is not
-    finite (or beyond 1e100), or is masked, is not an error: it is marked in `valid` and ends as INVALID_INPUT.
+    it, there is a single frame, and the solution has no frame axis either; `dataclasses.replace` keeps it so. A frame
+    with a number that is not finite (or beyond 1e100), or is masked, is not an error: it is marked in `valid` and ends
+    as INVALID_INPUT.
 
     Args:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
@@ -73,6 +77,8 @@ class Problem:
         time: (T,) [s], increasing.
         source_frames: numbers (T,) of the frames in the problem that `frames` took them from, and how many that has.
             None: the frames are a problem of their own.
+        single_frame: whether the solution of one frame has no frame axis. None: as the arrays say. The
+            solution of several frames always has the axis.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -116,7 +122,7 @@ class Problem:
     joint_rate: Array | None = None
     time: Array | None = None
     source_frames: SourceFrames | None = None
-    single_frame: bool = field(init=False, repr=False)
+    single_frame: bool = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         """The sizes in one line, and the ranges of the leading arrays with their units."""
@@ -129,7 +135,11 @@ class Problem:
         return f"<Problem of {counts_of(frames, muscles, dofs)}: {', '.join(ranges)}>"
 
     def __post_init__(self) -> None:
+        stated = self.single_frame
         self.__dict__.update(checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))
+        if stated is not None:
+            check_type(stated, bool, "Problem.single_frame", "True or False")
+            self.__dict__["single_frame"] = stated and self.n_frames == 1
         if self.source_frames is not None and (shape := np.shape(self.source_frames[0])) != (self.n_frames,):
             expected = f"({self.n_frames},) numbers; source_frames=None for a problem of its own"
             raise misshapen("source_frames", shape, "Problem.source_frames", expected)
@@ -235,10 +245,19 @@ class Problem:
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        return self.with_arrays(**chosen, source_frames=source, largest_arm=self.largest_arm)
+        return self._with(chosen | {"source_frames": source, "largest_arm": self.largest_arm})
 
     def with_arrays(self, **arrays: Any) -> "Problem":
-        """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
+        """The problem with some whole arrays replaced, such as `upper`; `dataclasses.replace` checks all numbers anew.
+
+        Raises:
+            InputError: an unknown name, an array of another shape, or a strength that is not positive.
+        """
+        changed = self._with(arrays)
+        check_replaced(changed.__dict__, arrays)
+        return changed
+
+    def _with(self, arrays: Mapping[str, Any]) -> "Problem":
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
         outdated = (

@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
-from musclesolve._util.messages import NameTuple, count_of
+from musclesolve._util.messages import NameTuple, count_of, unknown_name
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
@@ -89,6 +89,8 @@ NEWTON_MILLIMETERS = 1e4
 
 NAME_AXES = {"muscle": "n", "dof": "m", "reaction": "k"}
 """The axis of every list of names."""
+BESIDE = ("single_frame", "source_frames", "largest_arm")
+"""What else a problem has."""
 _DIMENSIONS = {"T": "time"} | {axis: name for name, axis in NAME_AXES.items()}
 """The dimension of every axis in a result."""
 
@@ -174,11 +176,34 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def check_replaced(fields: Mapping[str, Any], replaced: Mapping[str, Any]) -> None:
+    """Refuse replaced arrays that do not fit the fields of a problem, and strengths that are not positive."""
+    size = dict(zip("Tmn", np.shape(fields["moment_arm"]), strict=True))
+    if fields["reaction_matrix"] is not None:
+        size["k"] = np.shape(fields["reaction_matrix"])[1]
+    for name, array in replaced.items():
+        if name not in (*ARRAY_AXES, *NAME_AXES, *BESIDE):
+            raise unknown_name(name, "field", tuple(ARRAY_AXES), where="Problem.with_arrays")
+        if array is None or name not in ARRAY_AXES:
+            continue
+        shape = tuple(size[axis] for axis in ARRAY_AXES[name])
+        if np.shape(array) != shape:
+            expected = f"{shape}; dataclasses.replace(problem, {name}=...) takes other shapes, too"
+            raise misshapen(name, np.shape(array), "Problem.with_arrays", expected)
+    if (strength := replaced.get("max_isometric_force")) is not None:
+        where, expected = "Problem.with_arrays", "a positive number [N]"
+        refuse_numbers(
+            strength, not_positive(strength), "max_isometric_force", fields["muscle"], expected, where
+        )
+
+
+def not_positive(array: Array) -> Mask:
+    """Mask of the numbers that are not above zero, or not finite."""
+    return ~((array < HUGE) & (array > 0))
+
+
 def _check_numbers(values: Mapping[str, Any]) -> None:
     """Refuse numbers that no problem can have."""
-
-    def not_positive(array: Array) -> Mask:
-        return ~((array < HUGE) & (array > 0))
 
     def unknown(array: Array) -> Mask:  # in every frame of several
         return np.isnan(array) & np.isnan(array).all(axis=0) & (len(array) > 1)

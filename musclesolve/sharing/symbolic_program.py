@@ -39,7 +39,14 @@ from musclesolve.sharing.constrained import (
     checked_constraints,
     store_claims,
 )
-from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, check_fields, evaluated, reason_of
+from musclesolve.sharing.cost.casadi_expression import (
+    FAULTS,
+    Constant,
+    check_fields,
+    evaluated,
+    reason_of,
+    refuse_unmeasured,
+)
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_terms import flat, shapes_of
@@ -146,6 +153,10 @@ class MotionCost:
             ) from error
         if value.shape != (1, 1):
             raise input_error("sharing.cost_value_not_scalar", cost=self.name, shape=value.shape)
+        if "emg" in self.uses and np.isnan(field_of(problem, "emg", self.name)).any():
+            symbols = casadi.symvar(value)
+            if not casadi.Function("value", symbols, [value])(*([0.5] * len(symbols))).is_regular():
+                refuse_unmeasured(problem, self.name, "constants", "problem.emg.T")
         return value
 
 

@@ -88,7 +88,7 @@ def joint_reactions(body: Skeleton, muscles: MuscleChain, *, ligament: float = 1
     (chain,) = checked_chains(body, check_type(muscles, MuscleChain, "muscles", "one muscle_chain(...)"))
     check_number(ligament, "ligament", "a factor, such as 1", above=0.0)
     mechanics, paths = body._mechanics, chain.paths
-    assert mechanics is not None and paths is not None
+    assert paths is not None
     if not _same(mechanics.body, paths.body):
         raise input_error(
             "bad_value",

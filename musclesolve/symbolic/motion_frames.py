@@ -1,7 +1,8 @@
 """Cost and rows of one frame of a motion program in symbols, with exact derivatives (motion_program.py)."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.messages import as_text, few
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.cost.casadi_expression import FAULTS, NUMPY_NOTICE, reason_of
 from musclesolve.symbolic.muscle_chain import MuscleChain
 from musclesolve.symbolic.skeleton import Skeleton
 
@@ -49,8 +51,9 @@ class FrameSymbols:
     """Expressions of one frame, of which own costs and constraints consist.
 
     q, qd, qdd (n,): coordinates, rates, accelerations, in the order of `dofs`. moment (n,): generalized forces
-    [N m, N]. activation, force (k,): of `muscles` [1, N]. reserve: of the coordinates that muscles move [N m].
-    residual: of the root [N, N m]. data: numbers of each frame, by name.
+    [N m, N]. activation, force (k,): of `muscles` [1, N]. reserve (m,): of the coordinates that muscles move [N m], as
+    `MotionProgram.moved`. residual (r,): of the coordinates of the root [N, N m]. data: numbers
+    (k,) of the frame, by name.
     """
 
     dofs: tuple[str, ...]
@@ -67,6 +70,8 @@ class FrameSymbols:
 
 
 FrameExpression = Callable[[FrameSymbols], Any]
+FIELDS = ", ".join(each.name for each in fields(FrameSymbols))
+"""What a frame has, in words."""
 
 
 class FrameData(dict[str, Any]):
@@ -90,8 +95,13 @@ class FrameData(dict[str, Any]):
 class FrameFunctions:
     """Functions of one frame: of unknowns y and numbers p, with exact derivatives.
 
-    parts: places of the unknowns c, cd, cdd, a, s, r, u. rows: coordinates of the equations of motion, which come
-    before own constraints. lower, upper: of all rows. least_activation: lower bounds of a. results(y, p): moment,
+    parts: places of the unknowns c, cd, cdd, a, s, r, u in y. rows: coordinates of the equations of motion, which come
+    before own constraints. lower, upper: of all R rows. least_activation: lower bounds of a. moved: coordinates with
+    muscles.
+
+    cost(y, p): a number. constraints(y, p) (R,). gradient(y, p): of the cost, as y. jacobian(y, p): nonzero derivatives
+    of the rows, at jacobian_places. hessian(y, p, factor, dual): of factor cost + dual . rows, at hessian_places, the
+    lower triangle. own(y, p): values of the expressions of a user, whose names are own_names. results(y, p): moment,
     reserve, residual, force, markers.
     """
 
@@ -101,10 +111,13 @@ class FrameFunctions:
     lower: Array
     upper: Array
     rows: tuple[str, ...]
-    value: Any
+    cost: Any
+    constraints: Any
     gradient: Any
     jacobian: Any
     hessian: Any
+    own: Any
+    own_names: tuple[str, ...]
     jacobian_places: tuple[Indices, Indices]
     hessian_places: tuple[Indices, Indices]
     results: Any
@@ -124,14 +137,15 @@ def frame_functions(
     chains: Sequence[MuscleChain],
     position: Any,
     cost: FrameExpression | None,
-    costs: Sequence[FrameExpression],
-    constraints: Sequence[tuple[FrameExpression, float, float]],
+    costs: Mapping[str, FrameExpression],
+    constraints: Mapping[str, tuple[FrameExpression, float, float]],
     numbers: Mapping[str, Array],
     ground: Any = None,
 ) -> FrameFunctions:
     """Build cost and rows of one frame in symbols, with exact derivatives.
 
-    ground: function of c and cd, of loads (6 L,) that the motion itself makes, beside the loads that are numbers.
+    costs, constraints: by their names in messages. ground: function of c and cd, of loads (6 L,) that the motion itself
+    makes, beside the loads that are numbers.
     """
     dofs, n = body.dofs, len(body.dofs)
     moved = tuple(dict.fromkeys(name for chain in chains for name in chain.dofs))
@@ -173,13 +187,11 @@ def frame_functions(
     motion_rows = ca.vertcat(moment + s - tau[muscular, 0], r - tau[root, 0], u - tau[others, 0]) / MOMENT
     known = FrameData(own, "give them: data={name: numbers (T,) or (T, k)}")
     symbols = FrameSymbols(dofs, muscles, c, cd, cdd, tau, a, force, s, r, known)
-    bounded = [
-        _bounded(entry, symbols) for entry in check_type(constraints, Sequence, "constraints", TRIPLES)
-    ]
-    rows = ca.vertcat(motion_rows, *(value for value, _, _ in bounded))
+    bounded = {where: _bounded(entry, symbols, where) for where, entry in constraints.items()}
+    rows = ca.vertcat(motion_rows, *(value for value, _, _ in bounded.values()))
     met = np.zeros(motion_rows.numel())
     lower, upper = (
-        np.concatenate([met, *(np.full(limits[0].numel(), limits[side]) for limits in bounded)])
+        np.concatenate([met, *(np.full(limits[0].numel(), limits[side]) for limits in bounded.values())])
         for side in (1, 2)
     )
 
@@ -193,10 +205,12 @@ def frame_functions(
         + (ca.sumsqr(r[turns]) / weight["residual_moment"] ** 2 if turns else 0.0)
         + ca.sumsqr(resting * (c - rest)) / REST**2
     )
-    effort = ca.sumsqr(a) if cost is None else frame_expression(cost, symbols, "cost")
-    further = check_type(costs, Sequence, "costs", "a list of functions of a frame")
-    value = 0.5 * misfit + weight["effort"] * effort
-    value = value + sum(frame_expression(each, symbols, "costs") for each in further)
+    effort = {} if cost is None else {"cost": frame_expression(cost, symbols, "cost")}
+    further = {where: frame_expression(each, symbols, where) for where, each in costs.items()}
+    value = 0.5 * misfit + weight["effort"] * effort.get("cost", ca.sumsqr(a)) + sum(further.values())
+    own = effort | further | {where: limited for where, (limited, _, _) in bounded.items()}
+    for where, expression in own.items():
+        _check_symbols(ca.Function("own", [y, p], [expression], {"allow_free": True}), where)
 
     dual, factor = kind.sym("dual", rows.numel()), kind.sym("factor")
     jacobian = ca.jacobian(rows, y)
@@ -211,10 +225,13 @@ def frame_functions(
         lower=lower,
         upper=upper,
         rows=(*moved, *body.root, *(dofs[k] for k in others)),
-        value=ca.Function("value", [y, p], [value, rows]),
+        cost=ca.Function("cost", [y, p], [value]),
+        constraints=ca.Function("constraints", [y, p], [rows]),
         gradient=ca.Function("gradient", [y, p], [ca.densify(ca.gradient(value, y))]),
         jacobian=ca.Function("jacobian", [y, p], [_nonzeros(jacobian)]),
         hessian=ca.Function("hessian", [y, p, factor, dual], [_nonzeros(hessian)]),
+        own=ca.Function("own", [y, p], [ca.vertcat(kind(0, 1), *own.values())]),
+        own_names=tuple(where for where, each in own.items() for _ in range(each.numel())),
         jacobian_places=_places(jacobian),
         hessian_places=_places(hessian),
         results=ca.Function("results", [y, p], list(map(ca.densify, results))),
@@ -230,6 +247,23 @@ def _places(matrix: Any) -> tuple[Indices, Indices]:
     return np.array(rows, dtype=int), np.array(columns, dtype=int)
 
 
+def numbered(entries: object, name: str, expected: str) -> dict[str, Any]:
+    """The entries of a list by their names in messages: costs[0], costs[1]."""
+    return {f"{name}[{k}]": each for k, each in enumerate(check_type(entries, Sequence, name, expected))}
+
+
+def _check_symbols(function: Any, where: str) -> None:
+    """Refuse an expression of symbols that are not of the frame."""
+    if function.has_free():
+        raise input_error(
+            "bad_cost",
+            where=where,
+            problem=f"the function uses the symbols {few(function.get_free())}, which are not of the frame",
+            expected=f"an expression of the frame: {FIELDS}",
+            remedy="write numbers in the place of these symbols, or take them from frame.data",
+        )
+
+
 def frame_expression(function: object, symbols: FrameSymbols, where: str, scalar: bool = True) -> Any:
     """The expression that a function makes of the symbols of a frame: one number, or several."""
     if not callable(function):
@@ -239,7 +273,20 @@ def frame_expression(function: object, symbols: FrameSymbols, where: str, scalar
             problem=f"{as_text(function)} is no function",
             expected="a function of a frame, such as lambda frame: casadi.sumsqr(frame.activation)",
         )
-    made = function(symbols)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
+            made = function(symbols)
+    except InputError:
+        raise
+    except FAULTS as error:
+        raise input_error(
+            "bad_cost",
+            where=where,
+            problem=f"the function cannot be evaluated: {reason_of(error)}",
+            expected=f"a function of one argument, a frame with {FIELDS}",
+            remedy="find entries by name: frame.force[frame.muscles.index(NAME)], frame.q[frame.dofs.index(NAME)]",
+        ) from error
     if not isinstance(made, ca.SX | ca.MX | ca.DM | int | float):
         raise input_error(
             "bad_type",
@@ -258,19 +305,19 @@ def frame_expression(function: object, symbols: FrameSymbols, where: str, scalar
     return value
 
 
-def _bounded(entry: object, symbols: FrameSymbols) -> tuple[Any, float, float]:
+def _bounded(entry: object, symbols: FrameSymbols, where: str) -> tuple[Any, float, float]:
     """The values of a constraint, and its bounds."""
     if not isinstance(entry, tuple | list) or len(entry) != 3:
-        raise input_error("bad_type", where="constraints", problem=as_text(entry), expected=TRIPLES)
+        raise input_error("bad_type", where=where, problem=f"it is {as_text(entry)}", expected=TRIPLES)
     low, high = (
-        check_real_array(bound, "a bound", "a number", where="constraints", shapes=((),))
-        for bound in entry[1:]
+        check_real_array(bound, "a bound", "a number", where=where, shapes=((),)) for bound in entry[1:]
     )
     if not low <= high:
         raise input_error(
             "bad_value",
-            where="constraints",
+            where=where,
             problem=f"the bounds are {low:g} and {high:g}",
             expected="a lower bound and an upper bound that is not below it",
+            remedy="exchange them" if low > high else "-numpy.inf or numpy.inf where there is no bound",
         )
-    return frame_expression(entry[0], symbols, "constraints", scalar=False), float(low), float(high)
+    return frame_expression(entry[0], symbols, where, scalar=False), float(low), float(high)

@@ -47,10 +47,12 @@ from musclesolve.sharing.solving import solve
 from musclesolve.symbolic.motion_frames import (
     ACCELERATION,
     RATE,
+    TRIPLES,
     FrameExpression,
     FrameFunctions,
     MotionWeights,
     frame_functions,
+    numbered,
 )
 from musclesolve.symbolic.motion_sums import MotionCertificate, MotionSums, Optimum
 from musclesolve.symbolic.muscle_chain import MuscleChain
@@ -69,8 +71,8 @@ class ProgramMotion:
     """The optimum of a motion program over T frames.
 
     coordinates, rates, accelerations (T, n); moment (T, n): generalized forces of the motion [N m, N];
-    activation, force (T, k): of `muscles`; reserve (T, m): of the coordinates with muscles [N m]; residual (T, 6 or
-    fewer): of the root [N, N m]; markers (T, P, 3) [m].
+    activation, force (T, k): of `muscles` [1, N]; reserve (T, m): of the coordinates with muscles [N m], as
+    `MotionProgram.moved`; residual (T, r): of the coordinates of the root [N, N m]; markers (T, P, 3) [m].
     converged: whether Ipopt met its tolerances; `message` is its last word.
     """
 
@@ -145,12 +147,21 @@ def motion_program(
         measured, "measured", f"positions {shape} [m]: frames, markers, x y z", shapes=(shape,)
     )
     _check_targets(targets)
+    _check_meters(np.array(position(np.zeros(len(body.dofs)))).T[None], "places")
     wrenches = _wrenches(body, _named(loads, "loads", "(T, 6)"), frames)
     given = _named(data, "data", "(T,) or (T, k)")
     numbers = {name: _numbers(name, value, frames) for name, value in given.items()}
     if activation_times is not None:
         activation_times = checked_activation_times(activation_times)
-    frame = frame_functions(body, chains, position, cost, costs, constraints, numbers)
+    frame = frame_functions(
+        body,
+        chains,
+        position,
+        cost,
+        numbered(costs, "costs", "a list of functions of a frame"),
+        numbered(constraints, "constraints", TRIPLES),
+        numbers,
+    )
     return MotionProgram(
         body=body,
         time=time,
@@ -204,9 +215,17 @@ def checked_chains(body: Skeleton, muscles: MuscleChain | Sequence[MuscleChain])
 
 def checked_activation_times(value: object) -> tuple[float, float]:
     """The shortest times [s] for an activation to rise and to fall; refuse what is not two positive numbers."""
-    expected = "two positive times [s]: of rise and of fall"
-    times = check_real_array(value, "activation_times", expected, shapes=((2,),))
-    rise, fall = (check_number(float(each), "activation_times", expected, above=0.0) for each in times)
+    name, expected = "activation_times", "two positive times [s]: of rise and of fall"
+    rise, fall = check_real_array(value, name, expected, shapes=((2,),)).tolist()
+    if not (0.0 < rise < np.inf and 0.0 < fall < np.inf):
+        raise input_error(
+            "bad_number",
+            where=name,
+            name=name,
+            given=as_text(value),
+            expected=expected,
+            remedy=f"{name}=(0.03, 0.06), or the times of these muscles",
+        )
     return rise, fall
 
 
@@ -226,7 +245,7 @@ def _named(value: object, name: str, numbers: str) -> Mapping[str, Any]:
 
 
 def _check_targets(targets: Array) -> None:
-    """Refuse infinite positions of markers, and markers of a frame that are farther apart than a body is long."""
+    """Refuse infinite positions (T, P, 3) of markers, and positions that are not in meters."""
     if np.isinf(targets).any():
         raise input_error(
             "bad_value",
@@ -234,6 +253,11 @@ def _check_targets(targets: Array) -> None:
             problem="a position is infinite",
             expected="positions [m]; NaN where a marker is hidden",
         )
+    _check_meters(targets, "measured")
+
+
+def _check_meters(targets: Array, where: str) -> None:
+    """Refuse markers (T, P, 3) of a frame that are farther apart than a body is long."""
     with np.errstate(invalid="ignore"):
         apart = (
             np.ptp(np.where(np.isnan(targets), targets[:, :1], targets), axis=1) if targets.size else targets
@@ -241,7 +265,7 @@ def _check_targets(targets: Array) -> None:
     if (apart > LONGEST_BODY).any():
         raise input_error(
             "bad_units",
-            where="measured",
+            where=where,
             problem=f"markers of one frame are {np.nanmax(apart):.4g} m apart",
             expected=f"positions in meters, at most {LONGEST_BODY:g} m apart",
             remedy="divide millimeters by 1000",
@@ -268,7 +292,17 @@ def _wrenches(body: Skeleton, loads: Mapping[str, ArrayLike], frames: int) -> Ar
 def _numbers(name: str, value: ArrayLike, frames: int) -> Array:
     """Numbers of every frame, (T, k)."""
     array = check_real_array(value, f"data[{name!r}]", f"numbers ({frames},) or ({frames}, k)")
-    return check_array(array[:, None] if array.ndim == 1 else array, f"data[{name!r}]", (frames, "k"))
+    columns = array[:, None] if array.ndim == 1 else array
+    columns = check_array(columns, f"data[{name!r}]", (frames, "k"), finite=False)
+    for frame, entry in np.argwhere(~np.isfinite(columns))[:1].tolist():
+        raise input_error(
+            "not_finite",
+            where=f"data[{name!r}]",
+            problem=f"it is {columns[frame, entry]:g} in frame {frame}, column {entry}",
+            expected="a finite number in every frame",
+            remedy=f"numpy.nan_to_num({name}), and numpy.isfinite({name}) * 1.0 as further data, a factor of its terms",
+        )
+    return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -464,8 +498,10 @@ class MotionProgram:
             motion = torques.coordinates, torques.rates, torques.accelerations
             unknowns[:, parts["a"]] = self._shared(torques)
         else:
-            poses = self.nearest_poses() if start is None else start
-            spline = _smooth(self.time, check_array(poses, "start", shape, real=True))
+            poses = self.nearest_poses() if start is None else check_array(start, "start", shape, real=True)
+            if start is not None:
+                self.body.pose(poses.T)  # warns of degrees
+            spline = _smooth(self.time, poses)
             motion = spline(self.time), spline(self.time, 1), spline(self.time, 2)
         for name, values, unit in zip(("c", "cd", "cdd"), motion, (1.0, RATE, ACCELERATION), strict=True):
             unknowns[:, parts[name]] = values / unit
@@ -479,7 +515,7 @@ class MotionProgram:
     @cached_property
     def _torques(self) -> "MotionProgram":
         """The program without muscles, own costs and own constraints."""
-        frame = frame_functions(self.body, (), self._position, None, (), (), {})
+        frame = frame_functions(self.body, (), self._position, None, {}, {}, {})
         numbers = self._numbers[:, : 6 * len(self.body.loads)]
         return replace(
             self, muscles=(), moved=(), _frame=frame, _numbers=numbers, _chains=(), _activation_times=None

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.casadi_module import casadi as ca
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
 from musclesolve.symbolic.motion_frames import (
@@ -23,6 +24,8 @@ JERK_SPAN = 0.010
 """Time over which the standard deviation of a jerk is meant [s]: a frame of a recording at 100 Hz."""
 FREE = 2e19
 """A bound that Ipopt takes for none."""
+INVALID_NUMBER = -13
+"""Status of Ipopt that ends at a value or derivative that is not finite."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class MotionSums:
         self.activation_times = activation_times
         self.mapped = {
             name: getattr(frame, name).map(self.frames)
-            for name in ("value", "gradient", "jacobian", "hessian")
+            for name in ("cost", "constraints", "gradient", "jacobian", "hessian")
         }
         seen = np.isfinite(targets)
         self.numbers = np.hstack(
@@ -167,12 +170,12 @@ class MotionSums:
 
     def motion_rows(self, unknowns: Array) -> Array:
         """Values of the equations of motion (T, m), in their unit."""
-        rows = np.array(self.mapped["value"](unknowns.T, self.numbers)[1]).T
+        rows = np.array(self.mapped["constraints"](unknowns.T, self.numbers)).T
         return rows[:, : len(self.frame.rows)]
 
     def objective(self, x: Array) -> float:
         """The cost of unknowns x (T k,)."""
-        value = self.mapped["value"](self._by_frame(x), self.numbers)[0]
+        value = self.mapped["cost"](self._by_frame(x), self.numbers)
         return float(np.array(value).sum() + 0.5 * x @ (self.quadratic @ x))
 
     def gradient(self, x: Array) -> Array:
@@ -183,7 +186,7 @@ class MotionSums:
 
     def constraints(self, x: Array) -> Array:
         """Values of the rows of all frames, then of the linear rows."""
-        rows = self.mapped["value"](self._by_frame(x), self.numbers)[1]
+        rows = self.mapped["constraints"](self._by_frame(x), self.numbers)
         return np.concatenate([np.array(rows).T.ravel(), self.linear @ x])
 
     def jacobian(self, x: Array) -> Array:
@@ -234,6 +237,8 @@ class MotionSums:
             for name, value in {**options, "tol": tolerance, "max_iter": iterations}.items():
                 ipopt.add_option(name, value)
             x, report = ipopt.solve(unknowns.ravel())
+        if report["status"] == INVALID_NUMBER:
+            self._check_expressions(x)
         return Optimum(
             x.reshape(self.frames, -1),
             self.objective(x),
@@ -242,6 +247,25 @@ class MotionSums:
             bytes(report["status_msg"]).decode(errors="replace").split("(")[0].strip(),
             self._certificate(x, report, lower, upper),
         )
+
+    def _check_expressions(self, x: Array) -> None:
+        """Refuse the first own expression whose value, slope or curvature is not finite at unknowns x."""
+        y, p = ca.MX.sym("y", self.frame.size), ca.MX.sym("p", len(self.numbers))
+        every = ca.DM.ones(self.frame.size)
+        value = self.frame.own(y, p)
+        slope = ca.jtimes(value, y, every)
+        function = ca.Function("own", [y, p], [value, slope, ca.jtimes(slope, y, every)])
+        found = function.map(self.frames)(self._by_frame(x), self.numbers)
+        for what, numbers in zip(("value", "slope", "curvature"), map(np.array, found), strict=True):
+            for k in np.flatnonzero(~np.isfinite(numbers).all(axis=1))[:1]:
+                frame = int(np.flatnonzero(~np.isfinite(numbers[k]))[-1])  # the goal counts in the last one
+                raise input_error(
+                    "not_finite",
+                    where=self.frame.own_names[k],
+                    problem=f"its {what} is {numbers[k, frame]:g} in frame {frame} ({self.time[frame]:g} s)",
+                    expected="a finite number with finite derivatives, also at rest",
+                    remedy="look at logarithms, roots and quotients: casadi.sqrt(x + 1e-8), not casadi.sqrt(x)",
+                )
 
     def usual_limits(self) -> Array:
         """Limits (2, T, k) of the unknowns: activations are from their least to 1, the others are free.
@@ -308,7 +332,7 @@ class MotionSums:
         middle[:, parts["c"]] = c + half * cd + half**2 / 2.0 * cdd + half**3 / 6.0 * jerk
         middle[:, parts["cd"]] = (cd + half * cdd + half**2 / 2.0 * jerk) / RATE
         numbers = 0.5 * (self.numbers[:, :-1] + self.numbers[:, 1:])
-        rows = np.array(self.frame.value.map(len(middle))(middle.T, numbers)[1]).T
+        rows = np.array(self.frame.constraints.map(len(middle))(middle.T, numbers)).T
         errors = MOMENT * np.abs(rows[:, : len(self.frame.rows)])
         at, row = np.unravel_index(int(errors.argmax()), errors.shape)
         when = 0.5 * (self.time[at] + self.time[at + 1])

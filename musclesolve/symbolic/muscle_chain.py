@@ -279,10 +279,18 @@ def muscle_chain(
     for name in factors:
         check_choice(name, "factor", (SIZE, *BALANCED))
     check_number(damping, "damping", "a number from 0, such as 0.1", least=0.0)
+    check_choice(side, "side", ("both", *SIDES))
     if isinstance(body, OpenSimModel):
+        if side != "both":
+            raise input_error(
+                "conflict",
+                where="muscle_chain",
+                problem=f"side is {side!r}, and the muscles of an OpenSim model are chosen by their names",
+                expected='side="both"',
+                remedy=f"muscles=[name for name in model.muscles if name.endswith('_{side}')]",
+            )
         paths = _of_model(body, muscles)
     else:
-        check_choice(side, "side", ("both", *SIDES))
         paths = _of_subject(body, muscles, side, curves)
     parameters = paths.parameters
     if curves is not None:

@@ -18,14 +18,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import (
-    check_array,
-    check_choice,
-    check_integer,
-    check_number,
-    check_real_array,
-    check_type,
-)
+from musclesolve._util.checks import check_choice, check_integer, check_number, check_real_array, check_type
 from musclesolve._util.messages import as_text, few, unknown_name, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.solver.ipopt import run_casadi
@@ -39,6 +32,7 @@ from musclesolve.symbolic.motion_frames import (
     MotionWeights,
     frame_expression,
     frame_functions,
+    numbered,
 )
 from musclesolve.symbolic.motion_program import (
     MotionProgram,
@@ -48,6 +42,7 @@ from musclesolve.symbolic.motion_program import (
 )
 from musclesolve.symbolic.motion_sums import MotionSums
 from musclesolve.symbolic.muscle_chain import MuscleChain
+from musclesolve.symbolic.named_function import LISTED
 from musclesolve.symbolic.skeleton import Skeleton
 from musclesolve.symbolic.smooth_contact import SmoothContact
 
@@ -152,8 +147,9 @@ def predicted_motion(
         iterations: of Ipopt, at most, on each mesh.
 
     Raises:
-        InputError: limits that lack, arrays of another shape, bodies of contacts without load, meshes that do not grow,
-            a start without balance or outside the limits, a goal that is no function of a frame.
+        InputError: limits that lack, arrays of another shape, contacts on bodies without load or whose `up` is not
+            against gravity, meshes that do not grow, a start without balance or outside the limits, a goal or cost that
+            is no function of a frame, or is not finite.
     """
     check_type(body, Skeleton, "body", "ms.symbolic.skeleton(model, loads=...)")
     check_type(muscles, MuscleChain, "muscles", "ms.symbolic.muscle_chain(model)")
@@ -162,16 +158,16 @@ def predicted_motion(
     checked_chains(body, muscles)
     activation_times = checked_activation_times(activation_times)
     check_integer(iterations, "iterations", 0)
-    check_type(costs, Sequence, "costs", "a list of functions of a frame")
+    effort = numbered(costs, "costs", "a list of functions of a frame")
     meshes = _meshes(meshes)
-    first = check_array(start, "start", (len(body.dofs),), real=True)
-    bounds = _bounds(limits, len(body.dofs))
-    _check_start(first, body, bounds["q"])
+    bounds = _bounds(limits, body.dofs)
+    first = _checked_start(start, body.dofs, bounds["q"])
     ground = _ground(body, contacts)
     position = body.markers({"hidden": (body.bodies[0], (0.0, 0.0, 0.0))})
     data = {"last": np.zeros((1, 1)), "share": np.zeros((1, 1))}
-    expressions = [_times(goal, "last", "goal"), *(_times(each, "share", "costs") for each in costs)]
-    frame = frame_functions(body, (muscles,), position, _none, expressions, (), data, ground.loads)
+    expressions = {"goal": _weighted(goal, "last", "goal")}
+    expressions |= {name: _weighted(each, "share", name) for name, each in effort.items()}
+    frame = frame_functions(body, (muscles,), position, _no_effort, expressions, {}, data, ground.loads)
     found, made = None, list[Mesh]()
     for frames in meshes:
         time = np.linspace(0.0, duration, frames)
@@ -227,10 +223,19 @@ class _Ground:
 
 def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
     """The forces of the ground as functions of the motion."""
+    gravity = body.gravity
     for each in check_type(contacts, Sequence, "contacts", "a list of ms.symbolic.SmoothContact"):
         check_type(each, SmoothContact, "contacts", "ms.symbolic.SmoothContact(body, place)")
         if each.body not in body.bodies:
             raise unknown_name(each.body, "body", body.bodies, where="contacts")
+        if gravity.any() and gravity["xyz".index(each.up)] >= 0.0:
+            raise input_error(
+                "bad_axes",
+                where="contacts",
+                problem=f"up is {each.up!r}, and gravity is {as_text(gravity.tolist())} m/s2",
+                expected="the axis of the laboratory against gravity",
+                remedy=f"ms.symbolic.SmoothContact(..., up={'xyz'[int(gravity.argmin())]!r})",
+            )
         if each.body not in body.loads:
             raise input_error(
                 "unknown_name",
@@ -264,11 +269,13 @@ def _ground(body: Skeleton, contacts: Sequence[SmoothContact]) -> _Ground:
 NO_DATA = FrameData({}, "a predicted motion takes no data: write numbers into the function itself")
 
 
-def _times(function: FrameExpression, factor: str, where: str) -> FrameExpression:
+def _weighted(function: FrameExpression, factor: str, where: str) -> FrameExpression:
+    """A function of a frame, times a number of the frame: `factor` is the name of the number."""
     return lambda frame: frame_expression(function, replace(frame, data=NO_DATA), where) * frame.data[factor]
 
 
-def _none(frame: FrameSymbols) -> float:
+def _no_effort(frame: FrameSymbols) -> float:
+    """The effort of a prediction, whose costs are all stated."""
     return 0.0
 
 
@@ -292,44 +299,68 @@ def _meshes(meshes: object) -> tuple[int, ...]:
     return numbers
 
 
-def _check_start(start: Array, body: Skeleton, limits: Array) -> None:
-    """Refuse a start outside the limits (2, n) of the coordinates, as angles in degrees are."""
-    for name, value, lower, upper in zip(body.dofs, start, *limits, strict=True):
+def _checked_start(start: object, dofs: Sequence[str], limits: Array) -> Array:
+    """The start (n,); refuse numbers outside the limits (2, n) of the coordinates, as angles in degrees are."""
+    expected = f"{len(dofs)} coordinates [rad, m], in this order: {few(dofs, LISTED)}"
+    order = "from a dict: start=[pose[name] for name in body.dofs]"
+    first = check_real_array(start, "start", expected, shapes=((len(dofs),),), remedy=order)
+    for name, value, lower, upper in zip(dofs, first, *limits, strict=True):
         if not lower <= value <= upper:
+            code, problem, remedy = "not_finite", f"{name} is {value:g}", "a number within the limits"
+            if np.isfinite(value):
+                code, problem = "bad_value", f"{problem}, outside its limits"
+                remedy = "numpy.radians of angles in degrees, or another start, or wider limits"
             raise input_error(
-                "bad_value",
+                code,
                 where="start",
-                problem=f"{name} is {value:g}, outside its limits",
+                problem=problem,
                 expected=f"{name} from {lower:g} to {upper:g} [rad, m], as in limits['q']",
-                remedy="numpy.radians of angles in degrees, or another start, or wider limits",
+                remedy=remedy,
             )
+    return first
 
 
-def _bounds(limits: Mapping[str, tuple[ArrayLike, ArrayLike]], count: int) -> dict[str, Array]:
+def _bounds(limits: Mapping[str, tuple[ArrayLike, ArrayLike]], dofs: Sequence[str]) -> dict[str, Array]:
     """Limits (2, n) of coordinates, rates and accelerations."""
     expected = '{"q": (lower, upper), "qd": (lower, upper), "qdd": (lower, upper)}'
     check_type(limits, Mapping, "limits", expected)
+    for name in limits:
+        check_choice(name, "limit", tuple(UNITS), where="limits")
     if missing := [name for name in UNITS if name not in limits]:
         raise input_error(
             "missing_argument",
             where="limits",
             problem=f"there are no limits of {', '.join(missing)}: a body without them jumps kilometers",
             expected=expected,
+            remedy='such as {"qd": (-15.0, 15.0), "qdd": (-400.0, 400.0)}, and "q" of the joints',
         )
-    bounds = {}
-    for name, pair in limits.items():
-        check_choice(name, "limit", tuple(UNITS))
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise input_error("bad_type", where=f"limits[{name!r}]", problem="no pair", expected=expected)
-        sides = [
-            check_real_array(side, f"limits[{name!r}]", "one number or (n,)", shapes=((), (count,)))
-            for side in pair
-        ]
-        bounds[name] = np.stack([np.broadcast_to(side, count) for side in sides])
-        if not (np.isfinite(bounds[name]).all() and (bounds[name][0] <= bounds[name][1]).all()):
-            problem = "a limit is not finite, or a lower one is above the upper one"
-            raise input_error("bad_value", where=f"limits[{name!r}]", problem=problem, expected=expected)
-    return bounds
+    return {name: _pair(pair, f"limits[{name!r}]", dofs) for name, pair in limits.items()}
+
+
+def _pair(pair: object, where: str, dofs: Sequence[str]) -> Array:
+    """A lower and an upper limit of every coordinate (2, n)."""
+    expected = f"(lower, upper), one number or {len(dofs)} numbers each, in the order of body.dofs"
+    pair = list(pair) if isinstance(pair, np.ndarray) and pair.ndim else pair
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise input_error(
+            "bad_type",
+            where=where,
+            problem=f"it is {as_text(pair)}, no pair",
+            expected=expected,
+            remedy="write both, such as (-15.0, 15.0)",
+        )
+    sides = [check_real_array(side, where, expected, shapes=((), (len(dofs),))) for side in pair]
+    limits = np.stack([np.broadcast_to(side, len(dofs)) for side in sides])
+    for name, lower, upper in zip(dofs, *limits.tolist(), strict=True):
+        if not -np.inf < lower <= upper < np.inf:
+            raise input_error(
+                "bad_value",
+                where=where,
+                problem=f"{name} is from {lower:g} to {upper:g}",
+                expected="finite limits, the lower one no more than the upper one",
+                remedy="exchange them" if lower > upper else "finite numbers that the motion does not reach",
+            )
+    return limits
 
 
 def _unknown_limits(sums: MotionSums, bounds: Mapping[str, Array]) -> Array:
@@ -347,7 +378,7 @@ def _unknown_limits(sums: MotionSums, bounds: Mapping[str, Array]) -> Array:
 def _balanced(frame: FrameFunctions, numbers: Array, limits: Array, start: Array) -> Array:
     """Unknowns (k,) of a frame at rest in balance, near to a start; numbers of the frame, limits (2, k)."""
     y = ca.MX.sym("y", frame.size)
-    rows = frame.value(y, numbers)[1]
+    rows = frame.constraints(y, numbers)
     c, a = frame.parts["c"], frame.parts["a"]
     begin = np.zeros(frame.size)
     begin[c], begin[a] = start, 0.1
@@ -395,4 +426,4 @@ def _at_end(goal: FrameExpression, motion: ProgramMotion) -> float:
     last = FrameSymbols(
         motion.dofs, motion.muscles, q, qd, qdd, moment, activation, force, reserve, residual, NO_DATA
     )
-    return float(goal(last))
+    return float(frame_expression(goal, last, "goal"))

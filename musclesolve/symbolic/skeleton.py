@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_choice, check_real_array, check_type, one_or_several
+from musclesolve._util.checks import check_array, check_choice, check_real_array, check_type, one_or_several
 from musclesolve._util.messages import as_text
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
@@ -106,9 +106,9 @@ class Skeleton:
     _masses: Mapping[str, BodyMass] = field(repr=False)
     _poses: Mapping[str, Pose] = field(repr=False)  # expressions of _symbols
     _symbols: Any = field(repr=False)
+    _mechanics: "Mechanics" = field(repr=False)
     _closed: Any = field(default=None, repr=False)  # function of c, with the values of _symbols
     _turns: tuple[str, ...] = field(default=(), repr=False)  # coordinates of joints that are angles
-    _mechanics: "Mechanics | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Let the functions refuse inputs by name."""
@@ -133,9 +133,7 @@ class Skeleton:
             body, place = pair
             check_choice(body, f"the body of {name!r}", self.bodies, where="places")
             at = check_real_array(place, f"the place of {name!r}", "three numbers [m]", shapes=((3,),))
-            if not np.isfinite(at).all():
-                fault = f"the place of {name!r} has no number"
-                raise input_error("bad_value", where="places", problem=fault, expected="three numbers [m]")
+            check_array(at, f"the place of {name!r}", (3,), ("x", "y", "z"), axis=0, where="places")
             rotation, shift = self._poses[body]
             columns.append(shift + rotation @ at)
         if not columns:
@@ -160,6 +158,11 @@ class Skeleton:
         if self._closed is None:
             return expression
         return ca.Function("placed", [self._symbols], [expression])(self._closed(self._c))
+
+    @property
+    def gravity(self) -> Array:
+        """Gravity (3,) [m/s2] in the axes of the laboratory, or of the ground of a model."""
+        return np.asarray(self._mechanics.body.gravity)
 
     @cached_property
     def mass_center(self) -> Any:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.casadi_module import casadi as ca
-from musclesolve._util.checks import check_choice, check_number, check_real_array
+from musclesolve._util.checks import check_array, check_choice, check_number, check_real_array, check_type
+from musclesolve.errors import input_error
 
 DAMPING_SPAN = 0.2
 """Span over which the damping factor ends at zero: at rest it is 1.0013."""
@@ -47,24 +48,39 @@ class SmoothContact:
     def __post_init__(self) -> None:
         """Refuse numbers out of range."""
         check_choice(self.up, "up", ("x", "y", "z"))
-        check_real_array(self.place, "place", "three numbers [m]", shapes=((3,),))
+        check_type(self.body, str, "SmoothContact", "the name of a body first")
+        check_array(self.place, "place", (3,), tuple("xyz"), axis=0, where="SmoothContact")
         for name in ("stiffness", "slip_speed", "softness"):
             check_number(getattr(self, name), name, "a positive number", above=0.0)
         for name in ("damping", "friction"):
             check_number(getattr(self, name), name, "a number from 0", least=0.0)
 
     def force(self, position: Any, velocity: Any) -> Any:
-        """The force (3,) [N] of the ground on the point, of its position [m] and velocity [m/s], (3,) each."""
+        """The force (3,) [N] of the ground on the point, of its position [m] and velocity [m/s], (3,) each.
+
+        Raises:
+            InputError: not three numbers, or three symbols as one matrix of CasADi.
+        """
         up = "xyz".index(self.up)
-        position, velocity = (
-            each if isinstance(each, ca.SX | ca.MX) else ca.DM(np.asarray(each, dtype=float))
-            for each in (position, velocity)
-        )
+        position, velocity = _vector(position, "position"), _vector(velocity, "velocity")
         along = ca.vertcat(*(0.0 if k == up else velocity[k] for k in range(3)))
         normal = self.stiffness * _above(-position[up], self.softness)
         normal = normal * _above(1.0 - self.damping * velocity[up], DAMPING_SPAN)
         slip = ca.sqrt(ca.sumsqr(along) + self.slip_speed**2)
         return normal * (ca.DM(np.eye(3)[up]) - self.friction * along / slip)
+
+
+def _vector(value: Any, name: str) -> Any:
+    """Three numbers or symbols as a column."""
+    where, expected = (
+        "SmoothContact.force",
+        "three numbers, or a column of three symbols: casadi.vertcat(x, y, z)",
+    )
+    if not isinstance(value, ca.SX | ca.MX | ca.DM):
+        return ca.DM(check_real_array(value, name, expected, where=where, shapes=((3,),)))
+    if value.numel() != 3:
+        raise input_error("bad_shape", where=where, expected=expected, name=name, shape=value.shape)
+    return ca.vec(value)
 
 
 def _above(x: Any, span: float) -> Any:

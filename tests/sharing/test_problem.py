@@ -62,6 +62,38 @@ def test_masked_numbers_are_missing():
         problem(max_isometric_force=np.ma.masked_array(STRONGEST, mask=[False, False, True]))
 
 
+def test_a_replaced_array_leaves_a_single_frame_single():
+    elbow = Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+    changes = ({"moment": [10.0]}, {"moment": elbow.moment / 2.0}, {"upper": 0.9}, {"muscle": ("a", "b")}, {})
+    for change in changes:
+        made = replace(elbow, **change)
+        assert made.single_frame and solve(made).activation.shape == (2,)
+    arrays = {
+        name: getattr(elbow, name) for name in ("moment_arm", "moment", "force_capacity", "lower", "upper")
+    }
+    several = {name: np.repeat(array, 3, axis=0) for name, array in arrays.items()}
+    assert solve(replace(elbow, **several)).activation.shape == (3, 2)
+    assert not replace(problem()).single_frame
+
+
+def test_whole_arrays_alone_are_replaced_without_further_checks():
+    whole = problem()
+    assert (whole.with_arrays(upper=np.full((4, 3), 0.5)).upper == 0.5).all()
+    for code, part, arrays in (
+        (
+            "bad_number",
+            "max_isometric_force is 0 for muscle_1",
+            {"max_isometric_force": STRONGEST * [1, 0, 1]},
+        ),
+        ("bad_number", "max_isometric_force is nan", {"max_isometric_force": STRONGEST * np.nan}),
+        ("unknown_name", "uper", {"uper": whole.upper}),
+        ("bad_shape", "dataclasses.replace(problem, upper=...)", {"upper": 0.5}),
+        ("bad_shape", "(4, 2)", {"moment": MOMENT[0]}),
+    ):
+        with refused(code, part):
+            whole.with_arrays(**arrays)
+
+
 def test_it_does_not_change_with_the_arrays_it_was_made_from():
     arm = ARM.copy()
     made = problem(moment_arm=arm)

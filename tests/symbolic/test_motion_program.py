@@ -201,6 +201,17 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         arguments = {"time": time, "places": PLACES, "measured": markers, **other}
         return ms.symbolic.motion_program(body, **arguments)
 
+    gaps = np.full((FRAMES, 2), 0.3)
+    gaps[4, 1] = np.nan
+    filled = {"emg": np.nan_to_num(gaps), "measured": np.isfinite(gaps) * 1.0}  # the remedy
+    assert program(
+        data=filled,
+        costs=[lambda frame: casadi.sumsqr(frame.data["measured"] * (frame.q[:2] - frame.data["emg"]))],
+    )
+
+    def millimeters(place):
+        return tuple(1000.0 * x for x in place)
+
     cases = (
         ("time_not_increasing", "time", lambda: program(time=time[::-1])),
         ("too_few_frames", "1", lambda: program(time=time[:1], measured=markers[:1])),
@@ -208,8 +219,14 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         ("no_numbers", "measured", lambda: program(measured="walk.trc")),
         ("bad_value", "infinite", lambda: program(measured=np.full_like(markers, np.inf))),
         ("bad_units", "meters", lambda: program(measured=1000.0 * markers * [[[40.0, 1.0, 1.0]]])),
+        (
+            "bad_units",
+            "places",
+            lambda: program(places={name: (of, millimeters(at)) for name, (of, at) in PLACES.items()}),
+        ),
         ("bad_value", "foot_r", lambda: program(loads={"foot_r": np.zeros((FRAMES, 6))})),
         ("bad_shape", "emg", lambda: program(data={"emg": np.zeros((FRAMES + 1, 2))})),
+        ("not_finite", "in frame 4, column 1", lambda: program(data={"emg": gaps})),
         ("unknown_name", "data={name", lambda: program(cost=lambda frame: casadi.sumsqr(frame.data["emg"]))),
         ("unknown_name", "emg", lambda: program(costs=[lambda frame: frame.data["emg"]])),
         ("bad_type", "data is [1]", lambda: program(data=[1])),
@@ -219,6 +236,20 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
         ("duplicate_name", "iliopsoas_r", lambda: program(muscles=[chain, chain])),
         ("bad_type", "cost", lambda: program(cost="stress_cubed")),
         ("bad_shape", "13", lambda: program(costs=[lambda frame: casadi.DM(13, 1)])),
+        ("bad_cost", "costs[0]: ", lambda: program(costs=[lambda frame: frame.force["soleus_r"]])),
+        ("bad_cost", "costs[0]: ", lambda: program(costs=[lambda frame, data: 0.0])),
+        ("bad_cost", "constraints[0]: ", lambda: program(constraints=[(lambda frame: frame.q[9], 0.0, 1.0)])),
+        ("not_finite", "costs[0]: its value is nan", lambda: program(costs=[lambda frame: np.nan]).solve()),
+        (
+            "not_finite",
+            "constraints[0]: its value is nan",
+            lambda: program(constraints=[(lambda frame: casadi.log(frame.q[1]), 0.0, 1.0)]).solve(),
+        ),
+        (
+            "bad_value",
+            "constraints[0]: the bounds are 1 and 0",
+            lambda: program(constraints=[(lambda frame: frame.q[1], 1.0, 0.0)]),
+        ),
         ("bad_value", "nan", lambda: program(constraints=[(lambda frame: frame.q, 0.0, np.nan)])),
         ("bad_type", "constraints", lambda: program(constraints=[(lambda frame: frame.q, 0.0)])),
         ("bad_number", "activation_times", lambda: program(activation_times=(0.0, 0.1))),
@@ -232,6 +263,14 @@ def test_what_does_not_fit_is_refused(leg, chain, moved):
     for code, part, call in cases:
         with refused(code, part):
             call()
+
+
+def test_a_start_in_degrees_is_a_warning(leg):
+    _, body, time, angles, markers = leg
+    program = ms.symbolic.motion_program(body, time, PLACES, markers)
+    with pytest.warns(UserWarning, match="numpy.radians"):
+        program.solve(SMOOTH, start=np.degrees(angles), iterations=1)
+    assert program.solve(SMOOTH, start=angles).converged
 
 
 def follows(model, muscles, place, poses):

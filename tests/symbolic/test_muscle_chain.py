@@ -272,8 +272,13 @@ def test_what_cannot_be_is_refused():
         ms.symbolic.muscle_chain(muscles="silva_2003", tendon="springy")
     with refused("bad_type"):
         ms.symbolic.muscle_chain("silva_2003")
+    model = ms.read_osim(LEG)
     with refused("unknown_name", "nothing"):
-        ms.symbolic.muscle_chain(ms.read_osim(LEG), ["nothing"])
+        ms.symbolic.muscle_chain(model, ["nothing"])
+    with refused("conflict", "side is 'l'", "in model.muscles if name.endswith('_l')"):
+        ms.symbolic.muscle_chain(model, side="l")
+    right = [name for name in model.muscles if name.endswith("_r")]  # the remedy
+    assert len(ms.symbolic.muscle_chain(model, right).muscles) == 8
 
 
 def test_muscles_of_a_foreign_family_are_refused():

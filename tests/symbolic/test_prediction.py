@@ -167,16 +167,17 @@ def test_arguments_are_refused_before_any_computation(jumper):
     """By code and by what the message names; each has an expectation and a remedy where one is possible."""
     _, body, muscles, contacts = jumper
     elsewhere = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+    turned = [*LOWER[:4], UPPER[4], LOWER[5]], [*UPPER[:4], LOWER[4], UPPER[5]]
     strong = ms.symbolic.muscle_chain(jumper[0], factors=("max_isometric_force",))
-    hand = [ms.symbolic.SmoothContact("hand_r", (0.0, 0.0, 0.0))]
+    hand = [ms.symbolic.SmoothContact("hand_r", (0.0, 0.0, 0.0), up="y")]
     degrees = np.degrees(CROUCH) * [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]
     cases = (
         ("bad_value", "meshes", {"meshes": []}),
         ("bad_type", "meshes=[5]", {"meshes": 5}),
         ("bad_value", "[6, 5]", {"meshes": [6, 5]}),
         ("bad_number", "meshes is 2", {"meshes": [2, 5]}),
-        ("bad_number", "activation_times is -0.03", {"activation_times": (-0.03, 0.06)}),
-        ("bad_number", "activation_times is 0.0", {"activation_times": (0, 0.06)}),
+        ("bad_number", "activation_times is (-0.03, 0.06)", {"activation_times": (-0.03, 0.06)}),
+        ("bad_number", "activation_times is (0, -1)", {"activation_times": (0, -1)}),
         ("bad_shape", "activation_times", {"activation_times": 0.03}),
         ("bad_number", "iterations is -1", {"iterations": -1}),
         ("bad_value", "same subject or model", {"muscles": elsewhere}),
@@ -185,7 +186,11 @@ def test_arguments_are_refused_before_any_computation(jumper):
         ("bad_type", "goal: the function returns None", {"goal": lambda frame: None}),
         ("bad_shape", "goal: the function returns 6", {"goal": lambda frame: frame.q}),
         ("bad_type", "costs", {"costs": lambda frame: 0.0}),
-        ("bad_shape", "costs: the function returns 6", {"costs": [lambda frame: frame.q]}),
+        ("bad_shape", "costs[0]: the function returns 6", {"costs": [lambda frame: frame.q]}),
+        ("bad_cost", "goal: ", {"goal": lambda frame: frame.q[20]}),
+        ("bad_cost", "goal: ", {"goal": lambda frame: frame.activation["soleus_r"]}),
+        ("bad_cost", "symbols free", {"goal": lambda frame: casadi.SX.sym("free") * frame.q[0]}),
+        ("bad_cost", "costs[0]: ", {"costs": [lambda frame: frame.pose]}),
         ("unknown_name", "takes no data", {"goal": lambda frame: frame.data["emg"]}),
         ("unknown_name", "takes no data", {"costs": [lambda frame: frame.data["last"]]}),
         ("missing_argument", "SmoothContact(", {"contacts": []}),
@@ -193,11 +198,51 @@ def test_arguments_are_refused_before_any_computation(jumper):
         ("bad_value", "hip_flexion_r is 3, outside", {"start": [*CROUCH[:3], 3.0, *CROUCH[4:]]}),
         ("bad_value", "knee_angle_r is 1.3, outside its limits", {"start": [*CROUCH[:4], 1.3, CROUCH[5]]}),
         ("bad_value", "numpy.radians", {"start": degrees}),
+        ("bad_shape", "in this order: tilt, forward", {"start": [0.0]}),
+        ("not_numbers", "pose[name] for name in body.dofs", {"start": {"tilt": -0.5}}),
+        ("not_finite", "hip_flexion_r is nan", {"start": [*CROUCH[:3], np.nan, *CROUCH[4:]]}),
+        ("bad_axes", "up='y'", {"contacts": [ms.symbolic.SmoothContact("foot_r", (0.0, 0.0, 0.0))]}),
+        ("bad_type", "limits['qd']: it is 15.0, no pair", {"limits": LIMITS | {"qd": 15.0}}),
+        ("bad_shape", "6 numbers each", {"limits": LIMITS | {"q": ([0.0, 0.0], [1.0, 1.0])}}),
+        ("bad_value", "knee_angle_r is from -0.02 to -2.1", {"limits": LIMITS | {"q": turned}}),
+        ("bad_value", "tilt is from -inf to 15", {"limits": LIMITS | {"qd": (-np.inf, 15.0)}}),
+        ("unknown_name", "did you mean 'qdd'", {"limits": LIMITS | {"qddd": (-1.0, 1.0)}}),
     )
     usual = {"muscles": muscles, "contacts": contacts, "goal": lambda frame: 0.0, "start": CROUCH}
+    usual["limits"] = LIMITS
     for code, part, other in cases:
         with refused(code, part):
-            ms.symbolic.predicted_motion(body, 0.4, limits=LIMITS, **(usual | other))
+            ms.symbolic.predicted_motion(body, 0.4, **(usual | other))
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_goal_that_is_not_finite_is_named(jumper, number):
+    """The start is sound: neither the balance nor the posture is at fault."""
+    _, body, muscles, contacts = jumper
+
+    def missed(goal, costs=()):
+        ms.symbolic.predicted_motion(
+            body, 0.4, muscles, contacts, goal, CROUCH, LIMITS, costs=costs, meshes=[5]
+        )
+
+    with refused("not_finite", "goal: its value is", "in frame 4 (0.4 s)", "casadi.sqrt"):
+        missed(lambda frame: frame.q[2] * number)
+    with refused("not_finite", f"goal: its value is {number}"):
+        missed(lambda frame: number)
+    with refused("not_finite", "costs[0]: its value is"):
+        missed(lambda frame: frame.q[2], [lambda frame: number * frame.activation[0]])
+    with refused("not_finite", "goal: its slope is nan"):  # a root of zero, at rest
+        missed(lambda frame: -casadi.norm_2(frame.qd[:2]))
+    missed(lambda frame: -casadi.sqrt(casadi.sumsqr(frame.qd[:2]) + 1e-8))  # the remedy
+
+
+def test_limits_are_pairs_of_any_kind(jumper):
+    _, body, muscles, contacts = jumper
+    for limits in (LIMITS | {"q": np.array([LOWER, UPPER])}, LIMITS | {"qd": [[-15.0] * 6, 15.0]}):
+        found = ms.symbolic.predicted_motion(
+            body, 0.4, muscles, contacts, lambda frame: frame.q[2], CROUCH, limits, meshes=[5], iterations=2
+        )
+        assert np.abs(found.contact_place).max() < 2.0
 
 
 def test_what_does_not_fit_is_refused(jumper, jump):
@@ -213,7 +258,16 @@ def test_what_does_not_fit_is_refused(jumper, jump):
             body, 0.4, muscles, contacts, lambda f: 0.0, [0.0, 0.0, 0.6, 0.0, -0.1, 0.0], LIMITS
         )
     with refused("unknown_name", "tibia_r", "loads=["):
-        elsewhere = [ms.symbolic.SmoothContact("tibia_r", (0.0, 0.0, 0.0))]
+        elsewhere = [ms.symbolic.SmoothContact("tibia_r", (0.0, 0.0, 0.0), up="y")]
         ms.symbolic.predicted_motion(body, 0.4, muscles, elsewhere, lambda f: 0.0, CROUCH, LIMITS)
     with refused("bad_number", "stiffness"):
         ms.symbolic.SmoothContact("foot_r", (0.0, 0.0, 0.0), stiffness=-1.0)
+    for position in ([0.0, 0.0], "heel", casadi.SX.sym("p", 2)):
+        with refused(
+            "not_numbers" if isinstance(position, str) else "bad_shape", "SmoothContact.force: position"
+        ):
+            HEEL.force(position, [0.0, 0.0, 0.0])
+    with refused("not_finite", "place of x is nan"):
+        ms.symbolic.SmoothContact("foot_r", (np.nan, 0.0, 0.0))
+    with refused("bad_type", "the name of a body"):
+        ms.symbolic.SmoothContact(3, (0.0, 0.0, 0.0))

@@ -17,7 +17,7 @@ line. All frames and both sides of one muscle are solved at once.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 
 import numpy as np
@@ -164,7 +164,7 @@ def force_range(
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
-    framed = replace(problem)  # adds the frame axis to arrays that lack it
+    framed = problem.with_arrays(single_frame=False)
     best = solve(framed, chosen, solver)
     frames = np.flatnonzero(best.solved)
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]

@@ -11,7 +11,7 @@ it (Geoffrion 1968, J Math Anal Appl 22:618-630).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -110,7 +110,7 @@ def pareto_front(
         )
     action = "weighed against others"
     chosen = [check_smooth_cost(cost, problem, action, "costs", convex=True) for cost in listed]
-    problem = replace(problem)  # adds the frame axis to arrays that lack it
+    problem = problem.with_arrays(single_frame=False)
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))

@@ -18,7 +18,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
-from musclesolve.sharing.cost.cost_base import Cost, bends_down
+from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_terms import (
     Parameters,
     Shapes,
@@ -73,6 +73,20 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
         return function(*(activation, force, Data(**data))[: _taken(function)])
+
+
+def refuse_unmeasured(problem: Problem, owner: str, constants: str, emg: str) -> None:
+    """Refuse EMG that a cost or constraint uses and that was not measured; constants, emg: words of the remedy."""
+    for frame, muscle in np.argwhere(np.isnan(field_of(problem, "emg", owner)))[:1].tolist():
+        name, number = (problem.muscle or ())[muscle], problem.frame_number[frame]
+        raise input_error(
+            "not_finite",
+            where="Problem.emg",
+            problem=f"emg is nan for {name} in frame {number}, and {owner} uses it",
+            expected="a number for every muscle and frame",
+            remedy=f'{constants}={{"emg": numpy.nan_to_num({emg}), "measured": numpy.isfinite({emg})}} in the place '
+            "of uses, and data.measured as a factor of the terms with data.emg",
+        )
 
 
 def check_fields(name: str, uses: Sequence[str], known: Sequence[str]) -> None:
@@ -198,12 +212,20 @@ class Constant:
     @classmethod
     def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Self:
         """The constant from what the user gives."""
-        what, expected = f"the constant {name!r} of the cost {owner}", "finite numbers"
+        what, expected = f"the constant {name!r} of {owner}", "finite numbers"
         mask = np.asarray(value).dtype == np.bool_  # 0 and 1 in an expression
         numbers = np.asarray(value, dtype=float) if mask else value
         array = np.array(check_real_array(numbers, name, expected, where=what))
-        if not np.isfinite(array).all():
-            raise input_error("not_finite", where=what, name=name, value=array[~np.isfinite(array)][0])
+        for first in map(tuple, np.argwhere(~np.isfinite(array))[:1].tolist()):
+            frame, entry = first[:frames], list(first[frames:])
+            at = (f" in frame {frame[0]}" if frame else "") + (f" at {entry}" if entry else "")
+            raise input_error(
+                "not_finite",
+                where=what,
+                problem=f"{name} is {array[first]:g}{at}",
+                expected=expected,
+                remedy=f"numpy.nan_to_num({name}), and numpy.isfinite({name}) as a constant that multiplies its terms",
+            )
         if not frames <= array.ndim <= frames + 2 or not array.size:
             axes = "(T,), (T, j) or (T, i, j)" if frames else "a number, (j,) or (i, j)"
             raise input_error("bad_shape", where=what, expected=axes, name=name, shape=array.shape)
@@ -475,9 +497,8 @@ class ExpressionCost(Cost):
     def term_parameters(self, problem: Problem) -> Parameters:
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
         arrays = self._fitting(problem)
-        if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
-            fault = f"the expression {self.name} uses emg, which is not measured for every muscle and frame"
-            raise input_error("not_finite", where="Problem.emg", problem=fault, expected="finite numbers")
+        if "emg" in self.uses:
+            refuse_unmeasured(problem, self.name, "frame_constants", "problem.emg")
         return arrays
 
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:

@@ -143,10 +143,10 @@ def test_reserves_count_as_cost():
 
 
 def test_a_muscle_without_capacity_has_no_force():
-    problem = replace(pair(), force_capacity=np.array([[1000.0, 600.0, 0.0]]))
+    problem = replace(pair(), force_capacity=np.array([1000.0, 600.0, 0.0]))
     span, near = force_range(problem), force_range(problem, cost="force_squared", within=0.05)
-    assert span.least[0, 2] == span.greatest[0, 2] == near.greatest[0, 2] == 0.0
-    np.testing.assert_allclose(span.greatest[0, :2], 600.0, atol=1e-3)
+    assert span.least[2] == span.greatest[2] == near.greatest[2] == 0.0
+    np.testing.assert_allclose(span.greatest[:2], 600.0, atol=1e-3)
 
 
 def test_muscles_may_be_named_in_any_way():

@@ -166,9 +166,50 @@ def test_where_nothing_costs_anything_every_feasible_activation_is_optimal(make_
 
 
 def test_measured_activations_with_gaps_are_refused(make_leg):
+    leg = make_leg(12)
     cost = expression_cost("emg", lambda a, f, d: casadi.sumsqr(a - d.emg), uses=("emg",), convex=True)
+    emg = np.full_like(leg.force_capacity, 0.3)
+    emg[-1, 1] = np.nan
+    with refused("not_finite", f"{leg.muscle[1]} in frame {leg.n_frames - 1}", "frame_constants={"):
+        solve(replace(leg, emg=emg), cost)
+    gaps = {"emg": np.nan_to_num(emg), "measured": np.isfinite(emg)}  # the remedy
+    filled = expression_cost(
+        "emg", lambda a, f, d: casadi.sum1((a - d.emg) ** 2 * d.measured + 0.1 * a**2), frame_constants=gaps
+    )
+    assert solve(leg, filled).solved.all()
+    with refused(
+        "not_finite", "the constant 'emg' of emg", f"in frame {leg.n_frames - 1} at [1]", "isfinite"
+    ):
+        expression_cost("emg", lambda a, f, d: casadi.sumsqr(a - d.emg), frame_constants={"emg": emg})
     with refused("not_finite", "emg"):
         solve(make_leg(2), cost)
+
+
+def test_a_motion_cost_may_leave_out_what_was_not_measured(make_leg):
+    leg = make_leg(3)
+    emg = np.full_like(leg.force_capacity, 0.3)
+    emg[1, 2] = np.nan
+    leg, measured = replace(leg, emg=emg), np.isfinite(emg)
+
+    def program(expression, uses=(), **constants):
+        return ms.sharing.program(
+            leg,
+            "force_squared",
+            motion_costs=[ms.sharing.motion_cost("near", expression, uses=uses, constants=constants)],
+        )
+
+    with refused("not_finite", f"{leg.muscle[2]} in frame 1", "constants={"):
+        program(lambda a, f, d: casadi.sumsqr(a - d.emg), ("emg",))
+    costs = (
+        program(lambda a, f, d: casadi.sumsqr(a[0, :] - d.emg[0, :]), ("emg",)),
+        program(
+            lambda a, f, d: casadi.sumsqr((a - d.emg) * d.measured)[0],
+            emg=np.nan_to_num(emg).T,
+            measured=measured.T,
+        ),
+    )
+    for each in costs:
+        assert each.solve().solved.all()
 
 
 def test_public_names():
