@@ -120,7 +120,7 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
         try:
             if callable(earlier):
                 earlier(number, frame)
-            elif earlier is not signal.SIG_IGN:
+            else:
                 raise KeyboardInterrupt
         except KeyboardInterrupt:
             pressed.set()

@@ -44,16 +44,6 @@ def test_another_signal_can_be_heeded_instead():
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with interrupts() as ask:
-            signal.raise_signal(signal.SIGINT)
-            ask()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def test_everything_is_as_before_afterward():
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with interrupts():
