@@ -113,7 +113,7 @@ def test_every_recipe_works(tmp_path):
     for folder in ("musclesolve", "muscle_db", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=written)
     if "one_muscle" not in muscle_db.available():  # else this is the copy in which they were followed
-        assert follow_recipes(tmp_path) == 17
+        assert follow_recipes(tmp_path) == 15
     done = subprocess.run(
         [sys.executable, "-c", f"TABLES = {str(ROOT / 'tools' / 'settings_tables.py')!r}\n{USE}"],
         capture_output=True,
